@@ -1,0 +1,161 @@
+//! What views hold and what loops carry.
+
+use crate::target::Target;
+use std::fmt::Debug;
+
+/// The storage type of an [`Element`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElementKind {
+    /// 64-bit floating point.
+    F64,
+    /// 32-bit floating point.
+    F32,
+    /// 32-bit signed integer.
+    I32,
+    /// 64-bit signed integer.
+    I64,
+}
+
+impl ElementKind {
+    /// Bytes of one element.
+    pub const fn bytes(self) -> usize {
+        match self {
+            ElementKind::F64 | ElementKind::I64 => 8,
+            ElementKind::F32 | ElementKind::I32 => 4,
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f64 {}
+    impl Sealed for f32 {}
+    impl Sealed for i32 {}
+    impl Sealed for i64 {}
+}
+
+/// A storage type of views: `f64`, `f32`, `i32` or `i64`. Reals load as [`Target::Real`], whatever their storage is, so
+/// storage precision and arithmetic precision are chosen separately.
+pub trait Element: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + Sync + 'static {
+    /// The storage type as a value.
+    const KIND: ElementKind;
+    /// What a kernel sees when it loads an element.
+    type Value<T: Target>: Carry<T>;
+    /// A pattern that no computation here produces, to poison outputs with.
+    const POISON: Self;
+
+    /// Wraps a value.
+    fn into_leaf<T: Target>(value: Self::Value<T>) -> Leaf<T>;
+    /// Unwraps a value.
+    ///
+    /// # Panics
+    /// If the leaf is of the other kind; targets return the kind that they were asked for.
+    fn from_leaf<T: Target>(leaf: Leaf<T>) -> Self::Value<T>;
+    /// The nearest element to a number.
+    fn from_f64(value: f64) -> Self;
+    /// The element as a number.
+    fn to_f64(self) -> f64;
+}
+
+/// An [`Element`] that loads as a real.
+pub trait RealElement: Element + num_traits::Float {}
+/// An [`Element`] that loads as an integer.
+pub trait IntElement: Element + num_traits::PrimInt {}
+
+impl RealElement for f64 {}
+impl RealElement for f32 {}
+impl IntElement for i32 {}
+impl IntElement for i64 {}
+
+macro_rules! element {
+    ($scalar:ty, $kind:ident, $leaf:ident, $value:ident, $poison:expr) => {
+        impl Element for $scalar {
+            const KIND: ElementKind = ElementKind::$kind;
+            type Value<T: Target> = T::$value;
+            const POISON: Self = $poison;
+            #[inline(always)]
+            fn into_leaf<T: Target>(value: Self::Value<T>) -> Leaf<T> {
+                Leaf::$leaf(value)
+            }
+            #[inline(always)]
+            fn from_leaf<T: Target>(leaf: Leaf<T>) -> Self::Value<T> {
+                match leaf {
+                    Leaf::$leaf(value) => value,
+                    _ => unreachable!("a target returned a value of the other kind"),
+                }
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $scalar
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    };
+}
+element!(f64, F64, Real, Real, f64::NAN);
+element!(f32, F32, Real, Real, f32::NAN);
+element!(i32, I32, Int, Int, i32::MIN + 1);
+element!(i64, I64, Int, Int, i64::MIN + 1);
+
+/// One number of a carried value.
+#[derive(Clone, Copy, Debug)]
+pub enum Leaf<T: Target> {
+    /// A real.
+    Real(T::Real),
+    /// An integer.
+    Int(T::Int),
+}
+
+/// A value that loops, reductions and scans carry: a number, or an array or tuple of such values.
+pub trait Carry<T: Target>: Copy {
+    /// Replaces each number.
+    fn map_leaves(self, f: &mut impl FnMut(Leaf<T>) -> Leaf<T>) -> Self;
+    /// Combines two values number by number.
+    fn zip_leaves(self, other: Self, f: &mut impl FnMut(Leaf<T>, Leaf<T>) -> Leaf<T>) -> Self;
+}
+
+impl<T: Target> Carry<T> for () {
+    #[inline(always)]
+    fn map_leaves(self, _f: &mut impl FnMut(Leaf<T>) -> Leaf<T>) -> Self {}
+    #[inline(always)]
+    fn zip_leaves(self, _other: Self, _f: &mut impl FnMut(Leaf<T>, Leaf<T>) -> Leaf<T>) -> Self {}
+}
+
+impl<T: Target, C: Carry<T>, const N: usize> Carry<T> for [C; N] {
+    #[inline(always)]
+    fn map_leaves(mut self, f: &mut impl FnMut(Leaf<T>) -> Leaf<T>) -> Self {
+        for value in &mut self {
+            *value = value.map_leaves(f);
+        }
+        self
+    }
+    #[inline(always)]
+    fn zip_leaves(mut self, other: Self, f: &mut impl FnMut(Leaf<T>, Leaf<T>) -> Leaf<T>) -> Self {
+        for (value, other) in self.iter_mut().zip(other) {
+            *value = value.zip_leaves(other, f);
+        }
+        self
+    }
+}
+
+macro_rules! carry_tuple {
+    ($($name:ident $index:tt),*) => {
+        impl<T: Target, $($name: Carry<T>),*> Carry<T> for ($($name,)*) {
+            #[inline(always)]
+            fn map_leaves(self, f: &mut impl FnMut(Leaf<T>) -> Leaf<T>) -> Self {
+                ($(self.$index.map_leaves(f),)*)
+            }
+            #[inline(always)]
+            fn zip_leaves(self, other: Self, f: &mut impl FnMut(Leaf<T>, Leaf<T>) -> Leaf<T>) -> Self {
+                ($(self.$index.zip_leaves(other.$index, f),)*)
+            }
+        }
+    };
+}
+carry_tuple!(A 0);
+carry_tuple!(A 0, B 1);
+carry_tuple!(A 0, B 1, C 2);
+carry_tuple!(A 0, B 1, C 2, D 3);
