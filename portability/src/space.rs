@@ -37,6 +37,8 @@ pub struct Limits {
 pub struct LaunchInfo {
     /// Bytes of team scratch, levels 0 and 1.
     pub scratch_bytes: [usize; 2],
+    /// Whether lanes of a thread exchange values.
+    pub exchanges_lanes: bool,
     /// Private slots of a work item.
     pub private_slots: usize,
 }

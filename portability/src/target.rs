@@ -94,8 +94,10 @@ pub trait Target: Copy {
     fn to_real(self, value: Self::Int) -> Self::Real;
 
     /// Runs `body` where `p` holds.
+    #[track_caller]
     fn when(self, p: Self::Predicate, body: impl Fn());
     /// Runs `body(i, state)` for `i` in `0..n` in order and returns the last state; `n` may differ between lanes.
+    #[track_caller]
     fn fold<C: Carry<Self>>(
         self,
         n: impl Into<Self::Int>,
@@ -104,10 +106,13 @@ pub trait Target: Copy {
     ) -> C;
 
     /// Runs `body` once for each lane of each thread: one phase.
+    #[track_caller]
     fn phase(self, body: impl Fn(WorkItem<Self>));
     /// Runs `body(i)` for `i` in `0..n`, spread as `spread` says.
+    #[track_caller]
     fn spread(self, spread: Spread, n: impl Into<Self::Int>, body: impl Fn(Self::Int));
     /// Runs `body(row, column)` for all rows and columns, spread over all lanes of all threads, lanes along columns.
+    #[track_caller]
     fn for_each_row_column(
         self,
         rows: impl Into<Self::Int>,
@@ -115,9 +120,11 @@ pub trait Target: Copy {
         body: impl Fn(Self::Int, Self::Int),
     );
     /// Waits until all threads of the team have come here and their stores are visible to the team.
+    #[track_caller]
     fn barrier(self);
 
     /// Combines `body(i)` for `i` in `0..n`; every work item receives the result. `identity` is neutral in `join`.
+    #[track_caller]
     fn reduce_spread<C: Carry<Self>>(
         self,
         spread: Spread,
@@ -127,6 +134,7 @@ pub trait Target: Copy {
         body: impl Fn(Self::Int) -> C,
     ) -> C;
     /// Calls `output(i, prefix)`, prefix being the combination of `body(j)` for `j < i`; returns the combination of all.
+    #[track_caller]
     fn scan_spread<C: Carry<Self>>(
         self,
         n: impl Into<Self::Int>,
@@ -136,22 +144,28 @@ pub trait Target: Copy {
         output: impl Fn(Self::Int, C),
     ) -> C;
     /// Moves a number between lanes of a thread. All lanes must take part.
+    #[track_caller]
     fn shift(self, value: Leaf<Self>, shift: Shift<Self::Int>) -> Leaf<Self>;
 
     /// Reserves `n` slots of private memory of each work item and returns the first slot.
     fn private_allocate(self, n: usize) -> usize;
     /// Reads a private slot.
+    #[track_caller]
     fn private_get(self, slot: usize) -> Self::Real;
     /// Writes a private slot.
+    #[track_caller]
     fn private_set(self, slot: usize, value: Self::Real);
     /// Reserves `n` elements of team scratch.
     fn scratch_allocate<E: Element>(self, level: ScratchLevel, name: &'static str, n: usize) -> Self::Memory<E>;
 
     /// Reads one element. `index` is the multi-index of `offset`, for checks.
+    #[track_caller]
     fn load<E: Element>(self, memory: Self::Memory<E>, offset: Self::Int, index: &[Self::Int]) -> Leaf<Self>;
     /// Writes one element.
+    #[track_caller]
     fn store<E: Element>(self, memory: Self::Memory<E>, offset: Self::Int, index: &[Self::Int], value: Leaf<Self>);
     /// Updates one element atomically and returns its old value.
+    #[track_caller]
     fn atomic<E: Element>(
         self,
         op: AtomicOp,
@@ -161,6 +175,7 @@ pub trait Target: Copy {
         value: Leaf<Self>,
     ) -> Leaf<Self>;
     /// Replaces one element by `value` if it equals `expected`; returns its old value.
+    #[track_caller]
     fn compare_exchange<E: Element>(
         self,
         memory: Self::Memory<E>,
@@ -182,26 +197,31 @@ pub trait Target: Copy {
     }
     /// Runs `body(i)` for `i` in `0..n` in order.
     #[inline(always)]
+    #[track_caller]
     fn repeat(self, n: impl Into<Self::Int>, body: impl Fn(Self::Int)) {
         self.fold(n, (), |i, ()| body(i));
     }
     /// A range over all lanes of all threads (`TeamVectorRange`): one phase.
     #[inline(always)]
+    #[track_caller]
     fn for_each(self, n: impl Into<Self::Int>, body: impl Fn(Self::Int)) {
         self.spread(Spread::Team, n, body);
     }
     /// A range over the threads of the team (`TeamThreadRange`).
     #[inline(always)]
+    #[track_caller]
     fn for_each_thread(self, n: impl Into<Self::Int>, body: impl Fn(Self::Int)) {
         self.spread(Spread::Threads, n, body);
     }
     /// A range over the lanes of the calling thread (`ThreadVectorRange`).
     #[inline(always)]
+    #[track_caller]
     fn for_each_lane(self, n: impl Into<Self::Int>, body: impl Fn(Self::Int)) {
         self.spread(Spread::Lanes, n, body);
     }
     /// A multi-dimensional range over all lanes of all threads (`TeamVectorMDRange`), the last dimension fastest.
     #[inline(always)]
+    #[track_caller]
     fn for_each_md<const R: usize>(self, extents: [usize; R], body: impl Fn([Self::Int; R])) {
         let columns = if R == 0 { 1 } else { extents[R - 1] };
         let rows: usize = extents.iter().take(R.saturating_sub(1)).product();
@@ -218,6 +238,7 @@ pub trait Target: Copy {
     }
     /// Reduces `body(i)`, `i` in `0..n`, over all lanes of all threads; every work item receives the result.
     #[inline(always)]
+    #[track_caller]
     fn reduce<R: Reducer>(
         self,
         n: impl Into<Self::Int>,
@@ -228,6 +249,7 @@ pub trait Target: Copy {
     }
     /// Reduces over the threads of the team.
     #[inline(always)]
+    #[track_caller]
     fn reduce_threads<R: Reducer>(
         self,
         n: impl Into<Self::Int>,
@@ -238,6 +260,7 @@ pub trait Target: Copy {
     }
     /// Reduces over the lanes of the calling thread.
     #[inline(always)]
+    #[track_caller]
     fn reduce_lanes<R: Reducer>(
         self,
         n: impl Into<Self::Int>,
@@ -248,6 +271,7 @@ pub trait Target: Copy {
     }
     /// Exclusive scan over all lanes of all threads: calls `output(i, join of body(j) for j < i)`, returns the total.
     #[inline(always)]
+    #[track_caller]
     fn scan<R: Reducer>(
         self,
         n: impl Into<Self::Int>,
@@ -313,6 +337,7 @@ impl<T: Target> Private<T> {
     /// # Panics
     /// If `k` is outside the array.
     #[inline(always)]
+    #[track_caller]
     pub fn get(&self, k: usize) -> T::Real {
         assert!(k < self.len, "private slot {k} is outside 0..{}", self.len);
         self.target.private_get(self.first + k)
@@ -322,17 +347,20 @@ impl<T: Target> Private<T> {
     /// # Panics
     /// If `k` is outside the array.
     #[inline(always)]
+    #[track_caller]
     pub fn set(&self, k: usize, value: T::Real) {
         assert!(k < self.len, "private slot {k} is outside 0..{}", self.len);
         self.target.private_set(self.first + k, value);
     }
     /// Slots `k..k + N` as an array.
     #[inline(always)]
+    #[track_caller]
     pub fn get_array<const N: usize>(&self, k: usize) -> [T::Real; N] {
         std::array::from_fn(|i| self.get(k + i))
     }
     /// Writes slots `k..k + N`.
     #[inline(always)]
+    #[track_caller]
     pub fn set_array<const N: usize>(&self, k: usize, values: [T::Real; N]) {
         for (i, value) in values.into_iter().enumerate() {
             self.set(k + i, value);

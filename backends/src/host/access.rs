@@ -1,0 +1,244 @@
+//! Loads, stores and atomic updates of the host target. The only raw memory accesses of kernels on the host.
+
+use super::index::Index;
+use super::pack::{MAX_LANES, Pack, Precision};
+use super::{Host, TeamState};
+use farro_portability::{Element, ElementKind, Leaf};
+use pulp::Simd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A flat block of elements.
+#[derive(Clone, Copy, Debug)]
+pub struct HostBlock<E> {
+    pointer: *mut E,
+    /// Whether other teams may reach the block at the same time.
+    shared: bool,
+}
+
+impl<E> HostBlock<E> {
+    /// A block that other teams may reach.
+    #[inline(always)]
+    pub(super) fn shared(pointer: *mut E) -> Self {
+        HostBlock { pointer, shared: true }
+    }
+    /// A block of one team.
+    #[inline(always)]
+    pub(super) fn team_owned(pointer: *mut E) -> Self {
+        HostBlock { pointer, shared: false }
+    }
+}
+
+#[inline(always)]
+fn all_lanes<S: Simd, P: Precision<S>>() -> u32 {
+    (1 << P::LANES) - 1
+}
+
+#[inline(always)]
+fn is_real<E: Element>() -> bool {
+    matches!(E::KIND, ElementKind::F64 | ElementKind::F32)
+}
+
+#[inline(always)]
+fn real_of<S: Simd, P: Precision<S>, E: Element>(element: E) -> P {
+    <P as Precision<S>>::from_f64(element.to_f64())
+}
+
+/// 64-bit integers pass unchanged; `f64` would round them.
+#[inline(always)]
+fn int_of<E: Element>(element: E) -> i64 {
+    match E::KIND {
+        // SAFETY: the element is an `i64` by its kind.
+        ElementKind::I64 => unsafe { std::mem::transmute_copy(&element) },
+        _ => element.to_f64() as i64,
+    }
+}
+#[inline(always)]
+fn element_of_int<E: Element>(value: i64) -> E {
+    match E::KIND {
+        // SAFETY: the element is an `i64` by its kind.
+        ElementKind::I64 => unsafe { std::mem::transmute_copy(&value) },
+        // SAFETY: the element is an `i32` by its kind; wrapping as device code does.
+        ElementKind::I32 => unsafe { std::mem::transmute_copy(&(value as i32)) },
+        _ => E::from_f64(value as f64),
+    }
+}
+
+/// The sum of two elements in their own type.
+#[inline(always)]
+pub(super) fn sum<E: Element>(a: E, b: E) -> E {
+    if is_real::<E>() { E::from_f64(a.to_f64() + b.to_f64()) } else { element_of_int(int_of(a).wrapping_add(int_of(b))) }
+}
+
+/// Whether `a < b`, in their own type.
+#[inline(always)]
+pub(super) fn less<E: Element>(a: E, b: E) -> bool {
+    if is_real::<E>() { a.to_f64() < b.to_f64() } else { int_of(a) < int_of(b) }
+}
+
+/// Reads one element for each active lane.
+#[inline(always)]
+pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index,
+    active: u32,
+) -> Leaf<Host<'c, S, P>> {
+    // SAFETY of all reads here: offsets of active lanes lie inside the block; the checked target proves it for a
+    // kernel, and the launch checked the extents of its views.
+    let read = |offset: i64| unsafe { block.pointer.offset(offset as isize).read_unaligned() };
+    if let Index::Affine { base, step: 0 } = offset {
+        let element = read(base);
+        return if is_real::<E>() {
+            Leaf::Real(Pack(P::splat(real_of::<S, P, E>(element))))
+        } else {
+            Leaf::Int(Index::uniform(int_of(element)))
+        };
+    }
+    if !is_real::<E>() {
+        let mut lanes = [0; MAX_LANES];
+        for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
+            if active >> lane & 1 == 1 {
+                *value = int_of(read(offset.lane(lane)));
+            }
+        }
+        return Leaf::Int(Index::General(lanes));
+    }
+    if let Index::Affine { base, step: 1 } = offset
+        && active == all_lanes::<S, P>()
+    {
+        if size_of::<E>() == size_of::<P>() {
+            // SAFETY: as above, for all lanes; storage and arithmetic type are the same.
+            return Leaf::Real(Pack(unsafe { block.pointer.offset(base as isize).cast::<P::Register>().read_unaligned() }));
+        }
+        let mut lanes = [P::zero(); MAX_LANES];
+        for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
+            *value = real_of::<S, P, E>(read(base + lane as i64));
+        }
+        return Leaf::Real(Pack::from_lanes(lanes));
+    }
+    let mut lanes = [P::zero(); MAX_LANES];
+    for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
+        if active >> lane & 1 == 1 {
+            *value = real_of::<S, P, E>(read(offset.lane(lane)));
+        }
+    }
+    Leaf::Real(Pack::from_lanes(lanes))
+}
+
+#[inline(always)]
+fn element_of_lane<S: Simd, P: Precision<S>, E: Element>(value: &Leaf<Host<'_, S, P>>, lane: usize) -> E {
+    match value {
+        Leaf::Real(real) => E::from_f64(<P as Precision<S>>::to_f64(real.lanes()[lane])),
+        Leaf::Int(int) => element_of_int(int.lane(lane)),
+    }
+}
+
+/// Writes one element for each active lane; the highest lane wins where lanes meet.
+#[inline(always)]
+pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index,
+    active: u32,
+    value: Leaf<Host<'_, S, P>>,
+) {
+    if let (Index::Affine { base, step: 1 }, Leaf::Real(real)) = (offset, &value)
+        && active == all_lanes::<S, P>()
+    {
+        if size_of::<E>() == size_of::<P>() {
+            // SAFETY: as in `load`; the launch holds an exclusive borrow of a written view.
+            unsafe { block.pointer.offset(base as isize).cast::<P::Register>().write_unaligned(real.0) };
+            return;
+        }
+        let lanes = real.lanes();
+        for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
+            // SAFETY: as above.
+            unsafe {
+                let element = E::from_f64(<P as Precision<S>>::to_f64(value));
+                block.pointer.offset(base as isize + lane as isize).write_unaligned(element);
+            }
+        }
+        return;
+    }
+    for lane in 0..P::LANES {
+        if active >> lane & 1 == 1 {
+            let element = element_of_lane::<S, P, E>(&value, lane);
+            // SAFETY: as above.
+            unsafe { block.pointer.offset(offset.lane(lane) as isize).write_unaligned(element) };
+        }
+    }
+}
+
+/// Replaces the bits at `pointer` by `f(old)` atomically and returns the old element.
+///
+/// # Safety
+/// `pointer` must be valid and aligned for `E`, and other threads may access it only atomically.
+#[inline(always)]
+unsafe fn replace_atomically<E: Element>(pointer: *mut E, f: impl Fn(E) -> E) -> E {
+    macro_rules! replace {
+        ($atomic:ty, $bits:ty) => {{
+            // SAFETY: by contract; the atomic type has the size and alignment of `E`.
+            let cell = unsafe { <$atomic>::from_ptr(pointer.cast()) };
+            let mut old = cell.load(Ordering::Relaxed);
+            loop {
+                // SAFETY: `E` is plain data of this size.
+                let element: E = unsafe { std::mem::transmute_copy(&old) };
+                let new = f(element);
+                // SAFETY: as above.
+                let new: $bits = unsafe { std::mem::transmute_copy(&new) };
+                match cell.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                    Ok(_) => break element,
+                    Err(now) => old = now,
+                }
+            }
+        }};
+    }
+    match E::KIND.bytes() {
+        8 => replace!(AtomicU64, u64),
+        _ => replace!(AtomicU32, u32),
+    }
+}
+
+/// Updates one element for each active lane, lane after lane, and returns the old elements.
+#[inline(always)]
+pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index,
+    state: &TeamState,
+    value: Leaf<Host<'c, S, P>>,
+    expected: Option<Leaf<Host<'c, S, P>>>,
+    f: impl Fn(E, E) -> E,
+) -> Leaf<Host<'c, S, P>> {
+    let active = state.active.get();
+    let plain = !block.shared || state.exclusive;
+    let mut reals = [P::zero(); MAX_LANES];
+    let mut ints = [0; MAX_LANES];
+    for lane in 0..P::LANES {
+        if active >> lane & 1 == 0 {
+            continue;
+        }
+        let new = element_of_lane::<S, P, E>(&value, lane);
+        let next = |old: E| match &expected {
+            // Bits are compared as numbers, except that NaN equals itself.
+            Some(leaf) if old != element_of_lane::<S, P, E>(leaf, lane) => old,
+            _ => f(old, new),
+        };
+        let pointer = block.pointer.wrapping_offset(offset.lane(lane) as isize);
+        let old = if plain {
+            // SAFETY: as in `store`, and no other team reaches the block now.
+            unsafe {
+                let old = pointer.read_unaligned();
+                pointer.write_unaligned(next(old));
+                old
+            }
+        } else {
+            // SAFETY: views are aligned to their elements; other teams use atomic updates (the checked target reports
+            // plain ones).
+            unsafe { replace_atomically(pointer, next) }
+        };
+        if is_real::<E>() {
+            reals[lane] = real_of::<S, P, E>(old);
+        } else {
+            ints[lane] = int_of(old);
+        }
+    }
+    if is_real::<E>() { Leaf::Real(Pack::from_lanes(reals)) } else { Leaf::Int(Index::General(ints)) }
+}

@@ -1,0 +1,385 @@
+//! The host target: teams over rayon, lanes over SIMD packs.
+//!
+//! A team runs on one thread of the pool. Its work items are packed into lanes; phases run one after another, so a
+//! barrier costs nothing. Effects at team and thread level happen once because only the first lane is active there.
+
+mod access;
+mod index;
+mod pack;
+mod space;
+
+pub use index::Index;
+pub use pack::{Mask, Pack, Precision};
+pub use space::{HostSpace, InstructionSet};
+
+use access::HostBlock;
+use farro_portability::{AtomicOp, Carry, Element, Integer, Leaf, Real, ScratchLevel, Select, Shift, Spread, Target, WorkItem};
+use pack::MAX_LANES;
+use pulp::Simd;
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+/// Bytes of one private slot of one pack.
+const SLOT_BYTES: usize = 64;
+
+/// What one team knows: its place in the league, the active lanes, and its memory.
+pub(crate) struct TeamState {
+    league_rank: usize,
+    league_size: usize,
+    team_size: usize,
+    vector_length: usize,
+    /// Whether no other team runs at the same time.
+    exclusive: bool,
+    active: Cell<u32>,
+    private_base: *mut u8,
+    private_slots: usize,
+    private_used: Cell<usize>,
+    private_pack: Cell<*mut u8>,
+    scratch: [*mut u8; 2],
+    scratch_used: [Cell<usize>; 2],
+}
+
+/// The host target: instruction set `S`, arithmetic precision `P`.
+pub struct Host<'c, S: Simd, P: Precision<S>> {
+    state: &'c TeamState,
+    marker: PhantomData<(S, P)>,
+}
+
+impl<S: Simd, P: Precision<S>> Clone for Host<'_, S, P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: Simd, P: Precision<S>> Copy for Host<'_, S, P> {}
+
+impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
+    #[inline(always)]
+    fn lanes() -> usize {
+        P::LANES
+    }
+    #[inline(always)]
+    fn all_lanes() -> u32 {
+        (1 << P::LANES) - 1
+    }
+    #[inline(always)]
+    fn with_active(self, lanes: u32, body: impl FnOnce()) {
+        let before = self.state.active.replace(lanes);
+        body();
+        self.state.active.set(before);
+    }
+    /// Runs `body(first index, active lanes)` for packs that cover `0..n`.
+    #[inline(always)]
+    fn packs(self, n: i64, body: impl Fn(Index)) {
+        let before = self.state.active.get();
+        let mut base = 0;
+        while base < n {
+            let rest = n - base;
+            let lanes = if rest >= P::LANES as i64 { Self::all_lanes() } else { (1 << rest) - 1 };
+            self.state.active.set(lanes);
+            body(Index::Affine { base, step: 1 });
+            base += P::LANES as i64;
+        }
+        self.state.active.set(before);
+    }
+    /// Keeps the active lanes of `value`; the others take `otherwise`.
+    #[inline(always)]
+    fn keep_active<C: Carry<Self>>(self, value: C, otherwise: C) -> C {
+        let active = self.state.active.get();
+        if active == Self::all_lanes() {
+            return value;
+        }
+        select_leaves(Mask(active), value, otherwise)
+    }
+    /// Combines the lanes of a value in order, giving all lanes the result.
+    #[inline(always)]
+    fn combine_lanes<C: Carry<Self>>(self, value: C, join: &impl Fn(C, C) -> C) -> C {
+        let mut total = lane_of(value, 0);
+        for lane in 1..Self::lanes() {
+            total = join(total, lane_of(value, lane));
+        }
+        total
+    }
+    #[inline(always)]
+    fn uniform(value: Index) -> i64 {
+        value.lane(0)
+    }
+}
+
+#[inline(always)]
+fn select_leaves<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(mask: Mask, a: C, b: C) -> C {
+    a.zip_leaves(b, &mut |a, b| match (a, b) {
+        (Leaf::Real(a), Leaf::Real(b)) => Leaf::Real(Pack::select(mask, a, b)),
+        (Leaf::Int(a), Leaf::Int(b)) => Leaf::Int(Index::select(mask, a, b)),
+        _ => unreachable!("both values have the same shape"),
+    })
+}
+
+#[inline(always)]
+fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lane: usize) -> C {
+    value.map_leaves(&mut |leaf| match leaf {
+        Leaf::Real(real) => Leaf::Real(real.lane(lane)),
+        Leaf::Int(int) => Leaf::Int(Index::uniform(int.lane(lane))),
+    })
+}
+
+impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
+    type Real = Pack<S, P>;
+    type Int = Index;
+    type Predicate = Mask;
+    type Memory<E: Element> = HostBlock<E>;
+
+    #[inline(always)]
+    fn league_rank(self) -> Index {
+        Index::uniform(self.state.league_rank as i64)
+    }
+    #[inline(always)]
+    fn league_size(self) -> Index {
+        Index::uniform(self.state.league_size as i64)
+    }
+    #[inline(always)]
+    fn team_size(self) -> usize {
+        self.state.team_size
+    }
+    #[inline(always)]
+    fn vector_length(self) -> usize {
+        self.state.vector_length
+    }
+    #[inline(always)]
+    fn to_real(self, value: Index) -> Self::Real {
+        match value {
+            Index::Affine { base, step: 0 } => Pack::lit(base as f64),
+            _ => Pack::from_lanes(std::array::from_fn(|l| <P as Precision<S>>::from_f64(value.lane(l) as f64))),
+        }
+    }
+
+    #[inline(always)]
+    fn when(self, p: Mask, body: impl Fn()) {
+        let lanes = self.state.active.get() & p.0;
+        if lanes != 0 {
+            self.with_active(lanes, body);
+        }
+    }
+    #[inline(always)]
+    fn fold<C: Carry<Self>>(self, n: impl Into<Index>, initial: C, body: impl Fn(Index, C) -> C) -> C {
+        let mut state = initial;
+        match n.into() {
+            Index::Affine { base: n, step: 0 } => {
+                let mut i = 0;
+                while i < n {
+                    state = body(Index::uniform(i), state);
+                    i += 1;
+                }
+            }
+            n => {
+                let outside = self.state.active.get();
+                let mut i = 0;
+                loop {
+                    let lanes = outside & Index::uniform(i).lt(n).0;
+                    if lanes == 0 {
+                        break;
+                    }
+                    self.state.active.set(lanes);
+                    state = select_leaves(Mask(lanes), body(Index::uniform(i), state), state);
+                    i += 1;
+                }
+                self.state.active.set(outside);
+            }
+        }
+        state
+    }
+
+    #[inline(always)]
+    fn phase(self, body: impl Fn(WorkItem<Self>)) {
+        let state = self.state;
+        let before = state.active.get();
+        let pack_bytes = state.private_slots * SLOT_BYTES;
+        // With one lane a thread, neighbouring threads share a pack; otherwise neighbouring lanes do.
+        let (outer, inner) = if state.vector_length == 1 {
+            (1, state.team_size)
+        } else {
+            (state.team_size, state.vector_length)
+        };
+        let mut pack = state.private_base;
+        for thread in 0..outer as i64 {
+            let mut first = 0;
+            while first < inner {
+                let rest = inner - first;
+                state.active.set(if rest >= Self::lanes() { Self::all_lanes() } else { (1 << rest) - 1 });
+                state.private_pack.set(pack);
+                let along = Index::Affine { base: first as i64, step: 1 };
+                body(if state.vector_length == 1 {
+                    WorkItem { thread: along, lane: Index::uniform(0) }
+                } else {
+                    WorkItem { thread: Index::uniform(thread), lane: along }
+                });
+                first += Self::lanes();
+                pack = pack.wrapping_add(pack_bytes);
+            }
+        }
+        state.active.set(before);
+    }
+    #[inline(always)]
+    fn spread(self, spread: Spread, n: impl Into<Index>, body: impl Fn(Index)) {
+        let n = Self::uniform(n.into());
+        match spread {
+            Spread::Team | Spread::Lanes => self.packs(n, body),
+            Spread::Threads => {
+                for i in 0..n {
+                    body(Index::uniform(i));
+                }
+            }
+        }
+    }
+    #[inline(always)]
+    fn for_each_row_column(self, rows: impl Into<Index>, columns: impl Into<Index>, body: impl Fn(Index, Index)) {
+        let (rows, columns) = (Self::uniform(rows.into()), Self::uniform(columns.into()));
+        let mut row = 0;
+        while row < rows {
+            self.packs(columns, |column| body(Index::uniform(row), column));
+            row += 1;
+        }
+    }
+    #[inline(always)]
+    fn barrier(self) {}
+
+    #[inline(always)]
+    fn reduce_spread<C: Carry<Self>>(
+        self,
+        spread: Spread,
+        n: impl Into<Index>,
+        identity: C,
+        join: impl Fn(C, C) -> C,
+        body: impl Fn(Index) -> C,
+    ) -> C {
+        let total = Cell::new(identity);
+        let n = Self::uniform(n.into());
+        match spread {
+            Spread::Threads => {
+                for i in 0..n {
+                    total.set(join(total.get(), body(Index::uniform(i))));
+                }
+                total.get()
+            }
+            Spread::Team | Spread::Lanes => {
+                self.packs(n, |i| total.set(join(total.get(), self.keep_active(body(i), identity))));
+                self.combine_lanes(total.get(), &join)
+            }
+        }
+    }
+    #[inline(always)]
+    fn scan_spread<C: Carry<Self>>(
+        self,
+        n: impl Into<Index>,
+        identity: C,
+        join: impl Fn(C, C) -> C,
+        body: impl Fn(Index) -> C,
+        output: impl Fn(Index, C),
+    ) -> C {
+        let running = Cell::new(identity);
+        self.packs(Self::uniform(n.into()), |i| {
+            let value = self.keep_active(body(i), identity);
+            let mut prefix = running.get();
+            for lane in 0..Self::lanes() {
+                prefix = select_leaves(Mask(1 << lane), running.get(), prefix);
+                running.set(join(running.get(), lane_of(value, lane)));
+            }
+            output(i, prefix);
+        });
+        running.get()
+    }
+    #[inline(always)]
+    fn shift(self, value: Leaf<Self>, shift: Shift<Index>) -> Leaf<Self> {
+        let length = self.state.vector_length;
+        let source = |lane: usize| -> usize {
+            match shift {
+                Shift::Down(places) => if lane + places < length { lane + places } else { lane },
+                Shift::Up(places) => if lane >= places && lane < length { lane - places } else { lane },
+                Shift::From(from) => (from.lane(lane).max(0) as usize).min(MAX_LANES - 1),
+            }
+        };
+        match value {
+            _ if length == 1 => value,
+            // The common case, a neighbour within a full pack, is one permutation and a blend at the edge.
+            Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Down(1)) => {
+                let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, 1));
+                Leaf::Real(Pack::select(Mask(Self::all_lanes() >> 1), rotated, real))
+            }
+            Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Up(1)) => {
+                let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, P::LANES - 1));
+                Leaf::Real(Pack::select(Mask(!1), rotated, real))
+            }
+            Leaf::Real(real) => {
+                let lanes = real.lanes();
+                Leaf::Real(Pack::from_lanes(std::array::from_fn(|lane| lanes[source(lane)])))
+            }
+            Leaf::Int(int) => Leaf::Int(Index::General(std::array::from_fn(|lane| int.lane(source(lane))))),
+        }
+    }
+
+    #[inline(always)]
+    fn private_allocate(self, n: usize) -> usize {
+        let first = self.state.private_used.get();
+        assert!(first + n <= self.state.private_slots, "the launch reserved fewer private slots than the kernel uses");
+        self.state.private_used.set(first + n);
+        first
+    }
+    #[inline(always)]
+    fn private_get(self, slot: usize) -> Self::Real {
+        let pack = self.state.private_pack.get();
+        // SAFETY: `private_allocate` checked that slots lie within the reservation of each pack, 64-byte aligned.
+        Pack(unsafe { pack.add(slot * SLOT_BYTES).cast::<P::Register>().read() })
+    }
+    #[inline(always)]
+    fn private_set(self, slot: usize, value: Self::Real) {
+        let pack = self.state.private_pack.get();
+        let active = self.state.active.get();
+        let value = if active == Self::all_lanes() { value } else { Pack::select(Mask(active), value, self.private_get(slot)) };
+        // SAFETY: as in `private_get`; the arena belongs to this team.
+        unsafe { pack.add(slot * SLOT_BYTES).cast::<P::Register>().write(value.0) }
+    }
+    #[inline(always)]
+    fn scratch_allocate<E: Element>(self, level: ScratchLevel, _name: &'static str, n: usize) -> HostBlock<E> {
+        let level = level as usize;
+        let used = &self.state.scratch_used[level];
+        let first = used.get();
+        used.set(first + (n * E::KIND.bytes()).next_multiple_of(SLOT_BYTES));
+        HostBlock::team_owned(self.state.scratch[level].wrapping_add(first).cast())
+    }
+
+    #[inline(always)]
+    fn load<E: Element>(self, memory: HostBlock<E>, offset: Index, _index: &[Index]) -> Leaf<Self> {
+        access::load::<S, P, E>(memory, offset, self.state.active.get())
+    }
+    #[inline(always)]
+    fn store<E: Element>(self, memory: HostBlock<E>, offset: Index, _index: &[Index], value: Leaf<Self>) {
+        access::store::<S, P, E>(memory, offset, self.state.active.get(), value);
+    }
+    #[inline(always)]
+    fn atomic<E: Element>(
+        self,
+        op: AtomicOp,
+        memory: HostBlock<E>,
+        offset: Index,
+        _index: &[Index],
+        value: Leaf<Self>,
+    ) -> Leaf<Self> {
+        access::update::<S, P, E>(memory, offset, self.state, value, None, |old, new| match op {
+            AtomicOp::Add => access::sum(old, new),
+            AtomicOp::Min => if access::less(new, old) { new } else { old },
+            AtomicOp::Max => if access::less(old, new) { new } else { old },
+            AtomicOp::Exchange => new,
+        })
+    }
+    #[inline(always)]
+    fn compare_exchange<E: Element>(
+        self,
+        memory: HostBlock<E>,
+        offset: Index,
+        _index: &[Index],
+        expected: Leaf<Self>,
+        value: Leaf<Self>,
+    ) -> Leaf<Self> {
+        access::update::<S, P, E>(memory, offset, self.state, value, Some(expected), |_, new| new)
+    }
+}

@@ -1,0 +1,343 @@
+//! The host as an execution space.
+
+use super::access::HostBlock;
+use super::index::Index;
+use super::pack::{Pack, Precision};
+use super::{Host, SLOT_BYTES, TeamState};
+use crate::launch::{Arguments, Prepared, PreparedKernels};
+use farro_portability::{
+    Access, ArgSet, ArgsOf, Binder, Borrowed, Element, HostMemory, Kernel, KernelView, LaunchError, LaunchInfo, Layout,
+    Limits, Real, Space, TeamPolicy, ViewHandle,
+};
+use pulp::{Scalar, Simd, WithSimd};
+use rayon::prelude::*;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Which instructions a [`HostSpace`] uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InstructionSet {
+    /// One lane.
+    Scalar,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512.
+    Avx512,
+    /// NEON.
+    Neon,
+}
+
+impl InstructionSet {
+    /// The instruction sets of this machine, best last.
+    pub fn available() -> Vec<InstructionSet> {
+        let mut sets = vec![InstructionSet::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if pulp::x86::V3::try_new().is_some() {
+                sets.push(InstructionSet::Avx2);
+            }
+            if pulp::x86::V4::try_new().is_some() {
+                sets.push(InstructionSet::Avx512);
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if pulp::aarch64::Neon::try_new().is_some() {
+            sets.push(InstructionSet::Neon);
+        }
+        sets
+    }
+    /// The name as people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            InstructionSet::Scalar => "one lane",
+            InstructionSet::Avx2 => "AVX2",
+            InstructionSet::Avx512 => "AVX-512",
+            InstructionSet::Neon => "NEON",
+        }
+    }
+    fn register_bytes(self) -> Option<usize> {
+        match self {
+            InstructionSet::Scalar => None,
+            InstructionSet::Neon => Some(16),
+            InstructionSet::Avx2 => Some(32),
+            InstructionSet::Avx512 => Some(64),
+        }
+    }
+}
+
+/// A scalar type in which the host can compute on every instruction set.
+pub trait HostPrecision: Real<Predicate = bool> + Send + Sync + PartialEq + 'static {
+    /// Bytes of a number.
+    const BYTES: usize;
+    /// The type as an element.
+    type Storage: farro_portability::RealElement;
+    /// Runs the teams `ranks` of a launch.
+    #[doc(hidden)]
+    fn run<K: Kernel>(set: InstructionSet, job: TeamJob<'_, '_, K>);
+}
+
+macro_rules! host_precision {
+    ($($scalar:ty),*) => {$(
+        impl HostPrecision for $scalar {
+            const BYTES: usize = size_of::<$scalar>();
+            type Storage = $scalar;
+            #[inline]
+            fn run<K: Kernel>(set: InstructionSet, job: TeamJob<'_, '_, K>) {
+                let job = InPrecision { job, marker: PhantomData::<$scalar> };
+                match set {
+                    #[cfg(target_arch = "x86_64")]
+                    InstructionSet::Avx2 => vectorize(pulp::x86::V3::try_new(), job),
+                    #[cfg(target_arch = "x86_64")]
+                    InstructionSet::Avx512 => vectorize(pulp::x86::V4::try_new(), job),
+                    #[cfg(target_arch = "aarch64")]
+                    InstructionSet::Neon => vectorize(pulp::aarch64::Neon::try_new(), job),
+                    _ => vectorize(Some(Scalar), job),
+                }
+            }
+        }
+
+        impl<K: Kernel> WithSimd for InPrecision<'_, '_, K, $scalar> {
+            type Output = ();
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, _simd: S) {
+                run_team::<S, $scalar, K>(self.job);
+            }
+        }
+    )*};
+}
+host_precision!(f64, f32);
+
+#[inline]
+fn vectorize<S: Simd>(simd: Option<S>, job: impl WithSimd<Output = ()>) {
+    // The set was found when the space was made.
+    if let Some(simd) = simd {
+        Simd::vectorize(simd, job);
+    }
+}
+
+struct InPrecision<'a, 'v, K: Kernel, P> {
+    job: TeamJob<'a, 'v, K>,
+    marker: PhantomData<P>,
+}
+
+/// One team of a launch.
+#[doc(hidden)]
+pub struct TeamJob<'a, 'v, K: Kernel> {
+    kernel: &'a K,
+    args: &'a ArgsOf<'v, K, HostMemory>,
+    policy: &'a TeamPolicy,
+    info: &'a LaunchInfo,
+    rank: usize,
+    exclusive: bool,
+}
+
+/// Memory of the teams of one thread, kept between launches so that an apply allocates nothing.
+#[derive(Default)]
+struct Arena {
+    bytes: Vec<[u64; 8]>,
+}
+
+impl Arena {
+    fn reserve(&mut self, bytes: usize) -> *mut u8 {
+        let lines = bytes.div_ceil(size_of::<[u64; 8]>());
+        // One line more than asked, so that the start can be aligned.
+        if self.bytes.len() < lines + 1 {
+            self.bytes = vec![[0; 8]; lines + 1];
+        }
+        let start = self.bytes.as_mut_ptr().cast::<u8>();
+        start.wrapping_add(start.align_offset(SLOT_BYTES))
+    }
+}
+
+thread_local! {
+    static ARENA: RefCell<Arena> = RefCell::default();
+}
+
+#[inline(always)]
+fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
+    ARENA.with_borrow_mut(|arena| {
+        let (team_size, vector_length) = (job.policy.team_size(), job.policy.vector_length());
+        let packs = if vector_length == 1 {
+            team_size.div_ceil(P::LANES)
+        } else {
+            team_size * vector_length.div_ceil(P::LANES)
+        };
+        let private_bytes = packs * job.info.private_slots * SLOT_BYTES;
+        let level_bytes = job.info.scratch_bytes.map(|bytes| bytes.next_multiple_of(SLOT_BYTES));
+        let base = arena.reserve(private_bytes + level_bytes[0] + level_bytes[1]);
+        let level_0 = base.wrapping_add(private_bytes);
+        let state = TeamState {
+            league_rank: job.rank,
+            league_size: job.policy.league_size(),
+            team_size,
+            vector_length,
+            exclusive: job.exclusive,
+            active: Cell::new(1),
+            private_base: base,
+            private_slots: job.info.private_slots,
+            private_used: Cell::new(0),
+            private_pack: Cell::new(base),
+            scratch: [level_0, level_0.wrapping_add(level_bytes[0])],
+            scratch_used: [Cell::new(0), Cell::new(0)],
+        };
+        let host = Host::<S, P> { state: &state, marker: PhantomData };
+        let args = <K::Args as ArgSet>::rebind(job.args, &mut IntoKernel { host });
+        job.kernel.run(host, &args);
+    });
+}
+
+struct IntoKernel<'c, S: Simd, P: Precision<S>> {
+    host: Host<'c, S, P>,
+}
+
+impl<'a, 'c, S: Simd, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c, S, P>> for IntoKernel<'c, S, P> {
+    #[inline(always)]
+    fn real(&mut self, _name: &'static str, value: &f64) -> Pack<S, P> {
+        Pack::lit(*value)
+    }
+    #[inline(always)]
+    fn int(&mut self, _name: &'static str, value: &i64) -> Index {
+        Index::uniform(*value)
+    }
+    #[inline(always)]
+    fn view<E: Element, const R: usize, L: Layout, A: Access>(
+        &mut self,
+        _name: &'static str,
+        view: &ViewHandle<'a, E, R, L, HostMemory, A>,
+    ) -> KernelView<Host<'c, S, P>, E, R, L, A> {
+        let block = HostBlock::shared(view.pointer().cast());
+        KernelView::from_parts(self.host, block, view.extents().map(Index::from), view.strides().map(Index::from))
+    }
+}
+
+/// The host: a pool of threads and an instruction set, computing in precision `P`.
+///
+/// Storage precision is that of the views, so `HostSpace<f64>` with views of `f32` loads 32 bits and computes with 64.
+pub struct HostSpace<P: HostPrecision = f64> {
+    pool: rayon::ThreadPool,
+    threads: usize,
+    set: InstructionSet,
+    prepared: PreparedKernels,
+    marker: PhantomData<P>,
+}
+
+impl<P: HostPrecision> HostSpace<P> {
+    /// All processors and the best instruction set.
+    ///
+    /// # Errors
+    /// When the pool of threads cannot be started.
+    pub fn new() -> Result<Self, LaunchError> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let set = InstructionSet::available().pop().unwrap_or(InstructionSet::Scalar);
+        Self::with(threads, set)
+    }
+    /// The given number of threads and instruction set.
+    ///
+    /// # Errors
+    /// When the machine lacks the instruction set, `threads` is 0 or above 4096, or the pool cannot be started.
+    pub fn with(threads: usize, set: InstructionSet) -> Result<Self, LaunchError> {
+        let refuse = |message: String| LaunchError::Device { kernel: "none".into(), space: "host".into(), message };
+        let available = InstructionSet::available();
+        if !available.contains(&set) {
+            let names: Vec<_> = available.iter().map(|set| set.name()).collect();
+            return Err(refuse(format!("this machine has no {}; it has {}", set.name(), names.join(", "))));
+        }
+        if !(1..=4096).contains(&threads) {
+            return Err(refuse(format!("{threads} threads were asked for; 1 to 4096 are possible")));
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| refuse(e.to_string()))?;
+        Ok(HostSpace { pool, threads, set, prepared: PreparedKernels::default(), marker: PhantomData })
+    }
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+    /// The instruction set.
+    pub fn instruction_set(&self) -> InstructionSet {
+        self.set
+    }
+    /// Lanes of a pack.
+    pub fn lanes(&self) -> usize {
+        self.set.register_bytes().map_or(1, |bytes| bytes / P::BYTES)
+    }
+    /// Runs `f` on a thread of the pool, so that launches inside it need no hand-over.
+    pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(f)
+    }
+}
+
+/// Shares the arguments of one launch between the threads of the pool.
+struct Shared<'a, A>(&'a A);
+// SAFETY: arguments are numbers and view handles, which are Sync.
+unsafe impl<A> Sync for Shared<'_, A> {}
+
+impl<'a, A> Shared<'a, A> {
+    fn get(&self) -> &'a A {
+        self.0
+    }
+}
+
+impl<P: HostPrecision> Space for HostSpace<P> {
+    type Memory = HostMemory;
+
+    fn name(&self) -> String {
+        let threads = if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) };
+        format!("host ({threads}, {}, f{})", self.set.name(), 8 * P::BYTES)
+    }
+    fn memory(&self) -> &HostMemory {
+        &HostMemory
+    }
+    fn limits(&self) -> Limits {
+        let lanes = self.lanes();
+        Limits {
+            max_team: 1 << 16,
+            max_league: i64::MAX as usize,
+            scratch_bytes: [64 << 20, 1 << 30],
+            vector_lengths: (0..=lanes.ilog2()).map(|power| 1 << power).collect(),
+            best_vector_length: lanes,
+            range_chunk: 4096,
+            range_team: 1,
+            concurrency: self.threads,
+        }
+    }
+    fn launch_info<K: Kernel>(
+        &self,
+        kernel: &K,
+        policy: &TeamPolicy,
+        args: &ArgsOf<'_, K, HostMemory>,
+    ) -> Result<LaunchInfo, LaunchError> {
+        Ok(self.prepared.get::<K, P::Storage, _>(kernel, policy, args)?.info.clone())
+    }
+    fn launch<K: Kernel>(
+        &self,
+        kernel: &K,
+        policy: &TeamPolicy,
+        args: ArgsOf<'_, K, HostMemory>,
+    ) -> Result<(), LaunchError> {
+        let prepared = self.prepared.get::<K, P::Storage, _>(kernel, policy, &args)?;
+        let Prepared { info, .. } = &*prepared;
+        Arguments::collect::<K, _>(&args)?.check_aliasing(K::NAME)?;
+        crate::launch::check_limits::<K>(&self.name(), &self.limits(), policy, info)?;
+        let exclusive = self.threads == 1;
+        let shared = Shared(&args);
+        let team = |rank: usize| {
+            P::run(self.set, TeamJob { kernel, args: shared.get(), policy, info, rank, exclusive });
+        };
+        let run = || {
+            if exclusive {
+                (0..policy.league_size()).for_each(team);
+            } else {
+                self.pool.install(|| (0..policy.league_size()).into_par_iter().for_each(team));
+            }
+        };
+        catch_unwind(AssertUnwindSafe(run)).map_err(|payload| LaunchError::Kernel {
+            kernel: K::NAME.into(),
+            site: None,
+            message: crate::launch::panic_message(&*payload),
+        })
+    }
+    fn fence(&self) -> Result<(), LaunchError> {
+        Ok(())
+    }
+}
