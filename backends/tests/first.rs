@@ -1,3 +1,4 @@
+//! The smallest launches: a range and a reduction.
 use farro_backends::host::HostSpace;
 use farro_portability::prelude::*;
 
