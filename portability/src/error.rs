@@ -104,7 +104,8 @@ pub enum LaunchError {
         message: String,
     },
     /// The checked target saw a fault while the kernel ran.
-    #[error("kernel `{kernel}`: {kind} of `{view}`{}{}, team {team}, {threads}{}",
+    #[error("kernel `{kernel}`: {kind}{}{}{}, team {team}, {threads}{}",
+        if .view.is_empty() { String::new() } else { format!(" of `{view}`") },
         .index.as_ref().map(|i| format!(" at index {i:?}")).unwrap_or_default(),
         .extents.as_ref().map(|e| format!(" (extents {e:?})")).unwrap_or_default(),
         .site.as_ref().map(|s| format!(", at {s}")).unwrap_or_default())]
@@ -113,7 +114,7 @@ pub enum LaunchError {
         kernel: String,
         /// What kind of fault.
         kind: String,
-        /// The view, scratch or private array.
+        /// The view, scratch or private array; empty if the fault concerns none.
         view: String,
         /// The index.
         index: Option<Vec<i64>>,

@@ -3,7 +3,7 @@
 use crate::integer::Integer;
 use crate::layout::{Layout, LayoutRight};
 use crate::target::{AtomicOp, Target};
-use crate::value::{Element, Leaf};
+use crate::value::{Element, Leaf, ValueKind, ValueOf};
 use crate::view::{Access, AccessKind, Atomic, ReadWrite};
 use std::marker::PhantomData;
 
@@ -54,8 +54,8 @@ impl<T: Target, E: Element, const R: usize, L: Layout, A: Access> KernelView<T, 
     /// The element at `index`.
     #[inline(always)]
     #[track_caller]
-    pub fn at(&self, index: [T::Int; R]) -> E::Value<T> {
-        E::from_leaf(self.target.load(self.memory, self.offset(index), &index))
+    pub fn at(&self, index: [T::Int; R]) -> ValueOf<E, T> {
+        E::Kind::from_leaf(self.target.load(self.memory, self.offset(index), &index))
     }
 }
 
@@ -63,48 +63,48 @@ impl<T: Target, E: Element, const R: usize, L: Layout, A: Stores> KernelView<T, 
     /// Sets the element at `index`.
     #[inline(always)]
     #[track_caller]
-    pub fn set(&self, index: [T::Int; R], value: E::Value<T>) {
-        self.target.store(self.memory, self.offset(index), &index, E::into_leaf(value));
+    pub fn set(&self, index: [T::Int; R], value: ValueOf<E, T>) {
+        self.target.store(self.memory, self.offset(index), &index, E::Kind::into_leaf(value));
     }
 }
 
 impl<T: Target, E: Element, const R: usize, L: Layout, A: Updates> KernelView<T, E, R, L, A> {
     #[inline(always)]
     #[track_caller]
-    fn update(&self, op: AtomicOp, index: [T::Int; R], value: E::Value<T>) -> E::Value<T> {
-        let value: Leaf<T> = E::into_leaf(value);
-        E::from_leaf(self.target.atomic(op, self.memory, self.offset(index), &index, value))
+    fn update(&self, op: AtomicOp, index: [T::Int; R], value: ValueOf<E, T>) -> ValueOf<E, T> {
+        let value: Leaf<T> = E::Kind::into_leaf(value);
+        E::Kind::from_leaf(self.target.atomic(op, self.memory, self.offset(index), &index, value))
     }
     /// Adds to the element at `index`; returns its old value.
     #[inline(always)]
     #[track_caller]
-    pub fn add(&self, index: [T::Int; R], value: E::Value<T>) -> E::Value<T> {
+    pub fn add(&self, index: [T::Int; R], value: ValueOf<E, T>) -> ValueOf<E, T> {
         self.update(AtomicOp::Add, index, value)
     }
     /// Lowers the element at `index` to `value` if that is smaller; returns its old value.
     #[inline(always)]
     #[track_caller]
-    pub fn min(&self, index: [T::Int; R], value: E::Value<T>) -> E::Value<T> {
+    pub fn min(&self, index: [T::Int; R], value: ValueOf<E, T>) -> ValueOf<E, T> {
         self.update(AtomicOp::Min, index, value)
     }
     /// Raises the element at `index` to `value` if that is larger; returns its old value.
     #[inline(always)]
     #[track_caller]
-    pub fn max(&self, index: [T::Int; R], value: E::Value<T>) -> E::Value<T> {
+    pub fn max(&self, index: [T::Int; R], value: ValueOf<E, T>) -> ValueOf<E, T> {
         self.update(AtomicOp::Max, index, value)
     }
     /// Replaces the element at `index`; returns its old value.
     #[inline(always)]
     #[track_caller]
-    pub fn exchange(&self, index: [T::Int; R], value: E::Value<T>) -> E::Value<T> {
+    pub fn exchange(&self, index: [T::Int; R], value: ValueOf<E, T>) -> ValueOf<E, T> {
         self.update(AtomicOp::Exchange, index, value)
     }
     /// Replaces the element at `index` if it equals `expected`; returns its old value.
     #[inline(always)]
     #[track_caller]
-    pub fn compare_exchange(&self, index: [T::Int; R], expected: E::Value<T>, value: E::Value<T>) -> E::Value<T> {
-        let (expected, value): (Leaf<T>, Leaf<T>) = (E::into_leaf(expected), E::into_leaf(value));
-        E::from_leaf(self.target.compare_exchange(self.memory, self.offset(index), &index, expected, value))
+    pub fn compare_exchange(&self, index: [T::Int; R], expected: ValueOf<E, T>, value: ValueOf<E, T>) -> ValueOf<E, T> {
+        let (expected, value): (Leaf<T>, Leaf<T>) = (E::Kind::into_leaf(expected), E::Kind::into_leaf(value));
+        E::Kind::from_leaf(self.target.compare_exchange(self.memory, self.offset(index), &index, expected, value))
     }
 }
 

@@ -73,7 +73,7 @@ pub use real::{Predicate, Real, Select};
 pub use reduce::{All, Any, Max, MaxInt, MaxLoc, Min, MinInt, MinLoc, MinMax, Product, Reducer, Sum, SumInt};
 pub use space::{ArgsOf, LaunchInfo, Limits, ReduceKernel, ScanKernel, Space, check_scratch};
 pub use target::{AtomicOp, Private, ScratchLevel, Shift, Spread, Target, WorkItem};
-pub use value::{Carry, Element, ElementKind, IntElement, Leaf, RealElement};
+pub use value::{Carry, Element, ElementKind, IntElement, Integers, Leaf, RealElement, Reals, ValueKind, ValueOf};
 pub use view::{Access, AccessKind, Atomic, ReadOnly, ReadWrite, View, ViewHandle, deep_copy};
 
 /// Everything a kernel or a launch needs, in one `use`.

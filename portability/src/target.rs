@@ -47,6 +47,8 @@ pub enum Shift<I> {
     Down(usize),
     /// From the lane that many places lower, or from itself at the start of the vector.
     Up(usize),
+    /// From the lane that many places higher, around the end of the vector.
+    Rotate(usize),
     /// From the lane of that number.
     From(I),
 }
@@ -201,6 +203,13 @@ pub trait Target: Copy {
     fn repeat(self, n: impl Into<Self::Int>, body: impl Fn(Self::Int)) {
         self.fold(n, (), |i, ()| body(i));
     }
+    /// `body(value)` where `p` holds, else `value`; unlike a selection, `body` is evaluated only where it is needed.
+    #[inline(always)]
+    #[track_caller]
+    fn update_if<C: Carry<Self>>(self, p: Self::Predicate, value: C, body: impl Fn(C) -> C) -> C {
+        let times = p.select(Self::Int::from(1i32), Self::Int::from(0i32));
+        self.fold(times, value, |_, value| body(value))
+    }
     /// A range over all lanes of all threads (`TeamVectorRange`): one phase.
     #[inline(always)]
     #[track_caller]
@@ -290,6 +299,11 @@ pub trait Target: Copy {
     #[inline(always)]
     fn shift_up<C: Carry<Self>>(self, value: C, places: usize) -> C {
         value.map_leaves(&mut |leaf| self.shift(leaf, Shift::Up(places)))
+    }
+    /// The value of the lane `places` higher, around the end of the vector.
+    #[inline(always)]
+    fn rotate_down<C: Carry<Self>>(self, value: C, places: usize) -> C {
+        value.map_leaves(&mut |leaf| self.shift(leaf, Shift::Rotate(places)))
     }
     /// The value of lane `lane`.
     #[inline(always)]

@@ -34,23 +34,61 @@ mod sealed {
     impl Sealed for i64 {}
 }
 
+/// What a kernel sees when it loads an element: a real or an integer.
+pub trait ValueKind: sealed::Sealed + 'static {
+    /// The value in a kernel for target `T`.
+    type Of<T: Target>: Carry<T>;
+    /// Wraps a value.
+    fn into_leaf<T: Target>(value: Self::Of<T>) -> Leaf<T>;
+    /// Unwraps a value.
+    ///
+    /// # Panics
+    /// If the leaf is of the other kind; targets return the kind that they were asked for.
+    fn from_leaf<T: Target>(leaf: Leaf<T>) -> Self::Of<T>;
+}
+
+/// Elements that load as reals.
+#[derive(Clone, Copy, Debug)]
+pub struct Reals;
+/// Elements that load as integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Integers;
+
+macro_rules! value_kind {
+    ($kind:ident, $leaf:ident) => {
+        impl sealed::Sealed for $kind {}
+        impl ValueKind for $kind {
+            type Of<T: Target> = T::$leaf;
+            #[inline(always)]
+            fn into_leaf<T: Target>(value: T::$leaf) -> Leaf<T> {
+                Leaf::$leaf(value)
+            }
+            #[inline(always)]
+            fn from_leaf<T: Target>(leaf: Leaf<T>) -> T::$leaf {
+                match leaf {
+                    Leaf::$leaf(value) => value,
+                    _ => unreachable!("a target returned a value of the other kind"),
+                }
+            }
+        }
+    };
+}
+value_kind!(Reals, Real);
+value_kind!(Integers, Int);
+
+/// What a kernel for target `T` sees when it loads an element of type `E`.
+pub type ValueOf<E, T> = <<E as Element>::Kind as ValueKind>::Of<T>;
+
 /// A storage type of views: `f64`, `f32`, `i32` or `i64`. Reals load as [`Target::Real`], whatever their storage is, so
 /// storage precision and arithmetic precision are chosen separately.
 pub trait Element: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + Sync + 'static {
     /// The storage type as a value.
     const KIND: ElementKind;
-    /// What a kernel sees when it loads an element.
-    type Value<T: Target>: Carry<T>;
+    /// Whether a kernel sees a real or an integer.
+    type Kind: ValueKind;
     /// A pattern that no computation here produces, to poison outputs with.
     const POISON: Self;
 
-    /// Wraps a value.
-    fn into_leaf<T: Target>(value: Self::Value<T>) -> Leaf<T>;
-    /// Unwraps a value.
-    ///
-    /// # Panics
-    /// If the leaf is of the other kind; targets return the kind that they were asked for.
-    fn from_leaf<T: Target>(leaf: Leaf<T>) -> Self::Value<T>;
     /// The nearest element to a number.
     fn from_f64(value: f64) -> Self;
     /// The element as a number.
@@ -58,9 +96,9 @@ pub trait Element: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + 
 }
 
 /// An [`Element`] that loads as a real.
-pub trait RealElement: Element + num_traits::Float {}
+pub trait RealElement: Element<Kind = Reals> + num_traits::Float {}
 /// An [`Element`] that loads as an integer.
-pub trait IntElement: Element + num_traits::PrimInt {}
+pub trait IntElement: Element<Kind = Integers> + num_traits::PrimInt {}
 
 impl RealElement for f64 {}
 impl RealElement for f32 {}
@@ -68,22 +106,11 @@ impl IntElement for i32 {}
 impl IntElement for i64 {}
 
 macro_rules! element {
-    ($scalar:ty, $kind:ident, $leaf:ident, $value:ident, $poison:expr) => {
+    ($scalar:ty, $kind:ident, $class:ident, $poison:expr) => {
         impl Element for $scalar {
             const KIND: ElementKind = ElementKind::$kind;
-            type Value<T: Target> = T::$value;
+            type Kind = $class;
             const POISON: Self = $poison;
-            #[inline(always)]
-            fn into_leaf<T: Target>(value: Self::Value<T>) -> Leaf<T> {
-                Leaf::$leaf(value)
-            }
-            #[inline(always)]
-            fn from_leaf<T: Target>(leaf: Leaf<T>) -> Self::Value<T> {
-                match leaf {
-                    Leaf::$leaf(value) => value,
-                    _ => unreachable!("a target returned a value of the other kind"),
-                }
-            }
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
                 value as $scalar
@@ -95,10 +122,10 @@ macro_rules! element {
         }
     };
 }
-element!(f64, F64, Real, Real, f64::NAN);
-element!(f32, F32, Real, Real, f32::NAN);
-element!(i32, I32, Int, Int, i32::MIN + 1);
-element!(i64, I64, Int, Int, i64::MIN + 1);
+element!(f64, F64, Reals, f64::NAN);
+element!(f32, F32, Reals, f32::NAN);
+element!(i32, I32, Integers, i32::MIN + 1);
+element!(i64, I64, Integers, i64::MIN + 1);
 
 /// One number of a carried value.
 #[derive(Clone, Copy, Debug)]

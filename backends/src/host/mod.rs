@@ -295,6 +295,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
             match shift {
                 Shift::Down(places) => if lane + places < length { lane + places } else { lane },
                 Shift::Up(places) => if lane >= places && lane < length { lane - places } else { lane },
+                Shift::Rotate(places) => if lane < length { (lane + places) % length } else { lane },
                 Shift::From(from) => (from.lane(lane).max(0) as usize).min(MAX_LANES - 1),
             }
         };
@@ -304,6 +305,10 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
             Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Down(1)) => {
                 let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, 1));
                 Leaf::Real(Pack::select(Mask(Self::all_lanes() >> 1), rotated, real))
+            }
+            Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Rotate(_)) => {
+                let Shift::Rotate(places) = shift else { unreachable!("matched above") };
+                Leaf::Real(Pack(<P as Precision<S>>::rotate_down(real.0, places)))
             }
             Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Up(1)) => {
                 let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, P::LANES - 1));

@@ -28,8 +28,10 @@ pub(super) struct Builder {
     pub level: Level,
     /// Open branches and loops whose condition varies.
     divergence: usize,
+    /// Open loops.
+    pub loops: usize,
     error: Option<LaunchError>,
-    reductions: HashMap<(Type, usize), MemoryId>,
+    reductions: HashMap<(Type, usize, usize), MemoryId>,
 }
 
 thread_local! {
@@ -64,6 +66,7 @@ impl TraceGuard {
                 known: vec![HashMap::new()],
                 level: Level::Team,
                 divergence: 0,
+                loops: 0,
                 error: None,
                 reductions: HashMap::new(),
             });
@@ -93,7 +96,7 @@ pub(super) struct Snapshot {
     private_slots: usize,
     memories: usize,
     values: usize,
-    reductions: HashMap<(Type, usize), MemoryId>,
+    reductions: HashMap<(Type, usize, usize), MemoryId>,
 }
 
 impl Builder {
@@ -330,15 +333,27 @@ impl Builder {
         self.program.memories.push(memory);
         self.program.memories.len() - 1
     }
-    pub fn scratch(&mut self, level: usize, name: &str, kind: ElementKind, len: usize) -> MemoryId {
+    pub fn scratch(&mut self, level: usize, name: &str, kind: ElementKind, extents: &[usize]) -> MemoryId {
+        self.refuse_allocation("scratch");
+        self.reserve_scratch(level, name, kind, extents)
+    }
+    fn reserve_scratch(&mut self, level: usize, name: &str, kind: ElementKind, extents: &[usize]) -> MemoryId {
+        let len: usize = extents.iter().product();
         let first_byte = self.program.scratch_bytes[level].next_multiple_of(kind.bytes());
         // Blocks start at multiples of 16 bytes, so that vector and asynchronous copies are possible.
         self.program.scratch_bytes[level] = (first_byte + len * kind.bytes()).next_multiple_of(16);
-        self.memory(Memory { name: name.into(), kind, place: Place::Scratch { level, first_byte, len } })
+        self.memory(Memory { name: name.into(), kind, place: Place::Scratch { level, first_byte, len, extents: extents.to_vec() } })
     }
-    /// Scratch for reductions, shared by all of them.
+    /// Refuses an allocation that would happen a different number of times on different targets.
+    pub fn refuse_allocation(&mut self, what: &str) {
+        if self.level != Level::Team || self.loops > 0 {
+            let place = if self.loops > 0 { "a loop" } else { "a range or phase" };
+            self.refuse(None, format!("{what} memory is reserved inside {place}; reserve it once, at team level"));
+        }
+    }
+    /// Scratch of `len` numbers for reductions and scans, shared by those of equal length.
     pub fn reduction_scratch(&mut self, kind: Type, number: usize, len: usize) -> MemoryId {
-        if let Some(&memory) = self.reductions.get(&(kind, number)) {
+        if let Some(&memory) = self.reductions.get(&(kind, number, len)) {
             return memory;
         }
         let element = match kind {
@@ -348,8 +363,8 @@ impl Builder {
             Type::I64 | Type::Bool => ElementKind::I64,
         };
         let name = format!("reduction_{number}_{kind:?}").to_lowercase();
-        let memory = self.scratch(0, &name, element, len);
-        self.reductions.insert((kind, number), memory);
+        let memory = self.reserve_scratch(0, &name, element, &[len]);
+        self.reductions.insert((kind, number, len), memory);
         memory
     }
 

@@ -283,6 +283,8 @@ pub enum Place {
         first_byte: usize,
         /// Number of elements.
         len: usize,
+        /// Extents, the last index fastest.
+        extents: Vec<usize>,
     },
 }
 

@@ -6,6 +6,7 @@
 mod builder;
 mod collective;
 pub mod ir;
+pub mod optimize;
 mod values;
 
 pub use ir::Program;
@@ -14,7 +15,7 @@ pub use values::{TracedBool, TracedInt, TracedReal};
 use builder::{Level, TraceGuard, with};
 use farro_portability::{
     Access, ArgSet, ArgsOf, AtomicOp, Binder, Borrowed, Carry, Element, ElementKind, Integer, Kernel, KernelView,
-    LaunchError, Layout, Leaf, MemorySpace, RealElement, ScratchLevel, Shift, Spread, Target, TeamPolicy, ViewHandle,
+    LaunchError, Layout, LayoutRight, Leaf, MemorySpace, RealElement, ScratchLevel, ScratchView, Shift, Spread, Target, TeamPolicy, ViewHandle,
     WorkItem,
 };
 use ir::{Carried, LaneShift, Memory, MemoryId, Op, Parameter, Place, Site, Source, Special, Statement, Type, Value};
@@ -178,7 +179,10 @@ impl Tracer {
                 number += 1;
                 leaf(kind, inside)
             });
-            with(|b| b.open(bounds_vary));
+            with(|b| {
+                b.open(bounds_vary);
+                b.loops += 1;
+            });
             let next = body(TracedInt(index), inside);
             let (mut number, mut mismatch) = (0, false);
             next.map_leaves(&mut |value| {
@@ -197,7 +201,10 @@ impl Tracer {
                 number += 1;
                 value
             });
-            let block = with(|b| b.close(bounds_vary));
+            let block = with(|b| {
+                b.loops -= 1;
+                b.close(bounds_vary)
+            });
             if mismatch {
                 // A state that began uniform does not stay so: trace the body again with what is known now.
                 with(|b| b.restore(snapshot));
@@ -414,6 +421,11 @@ impl Target for Tracer {
         let shift = match shift {
             Shift::Down(places) => LaneShift::Down(places),
             Shift::Up(places) => LaneShift::Up(places),
+            Shift::Rotate(places) => {
+                let lane = TracedInt(with(|b| b.lane()));
+                let length = with(|b| b.program.vector_length) as i64;
+                LaneShift::From(((lane + places as i64) % length).0)
+            }
             Shift::From(lane) => LaneShift::From(lane.0),
         };
         let value = unwrap(value);
@@ -422,6 +434,7 @@ impl Target for Tracer {
 
     fn private_allocate(self, n: usize) -> usize {
         with(|b| {
+            b.refuse_allocation("private");
             let first = b.program.private_slots;
             b.program.private_slots += n;
             first
@@ -449,8 +462,20 @@ impl Target for Tracer {
         });
     }
     fn scratch_allocate<E: Element>(self, level: ScratchLevel, name: &'static str, n: usize) -> TracedMemory<E> {
-        let id = with(|b| b.scratch(level as usize, name, E::KIND, n));
+        let id = with(|b| b.scratch(level as usize, name, E::KIND, &[n]));
         TracedMemory { id, marker: PhantomData }
+    }
+    // Instead of the provided method, so that the program knows the extents.
+    fn scratch<E: Element, const R: usize>(
+        self,
+        level: ScratchLevel,
+        name: &'static str,
+        extents: [usize; R],
+    ) -> ScratchView<Self, E, R> {
+        let id = with(|b| b.scratch(level as usize, name, E::KIND, &extents));
+        let memory = TracedMemory { id, marker: PhantomData };
+        let strides = LayoutRight::strides(extents);
+        ScratchView::from_parts(self, memory, extents.map(TracedInt::from), strides.map(TracedInt::from))
     }
 
     #[track_caller]
