@@ -3,8 +3,9 @@
 use crate::trace::{Program, trace};
 use farro_portability::{
     Access, AccessKind, ArgSet, ArgsOf, Binder, Borrowed, Declared, Element, ElementKind, Kernel, LaunchError,
-    LaunchInfo, Layout, Limits, MemorySpace, RealElement, TeamPolicy, ViewHandle, check_scratch,
+    LaunchInfo, Layout, MemorySpace, RealElement, TeamPolicy, ViewHandle,
 };
+pub use farro_portability::check_limits;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -138,41 +139,6 @@ impl<'a> Arguments<'a> {
         }
         Ok(())
     }
-}
-
-/// Refuses a launch that the space cannot run.
-///
-/// # Errors
-/// When team, league, scratch or vector length are not possible.
-pub fn check_limits<K: Kernel>(
-    space: &str,
-    limits: &Limits,
-    policy: &TeamPolicy,
-    info: &LaunchInfo,
-) -> Result<(), LaunchError> {
-    if policy.work_items() > limits.max_team {
-        return Err(LaunchError::TeamTooLarge {
-            kernel: K::NAME.into(),
-            space: space.into(),
-            asked: policy.work_items(),
-            allowed: limits.max_team,
-        });
-    }
-    if policy.league_size() > limits.max_league {
-        return Err(LaunchError::LeagueTooLarge {
-            kernel: K::NAME.into(),
-            space: space.into(),
-            asked: policy.league_size(),
-            allowed: limits.max_league,
-        });
-    }
-    if info.exchanges_lanes && !limits.vector_lengths.contains(&policy.vector_length()) {
-        return Err(LaunchError::VectorLength {
-            asked: policy.vector_length(),
-            allowed: format!("{:?} on {space} for kernel `{}`, whose lanes exchange values", limits.vector_lengths, K::NAME),
-        });
-    }
-    check_scratch::<K>(space, limits, info)
 }
 
 /// A kernel that was traced for a policy.

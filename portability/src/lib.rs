@@ -43,6 +43,7 @@
 #![deny(missing_docs)]
 
 mod args;
+pub mod conformance;
 mod dual;
 mod error;
 mod integer;
@@ -71,7 +72,7 @@ pub use memory::{HostBuffer, HostMemory, MemoryError, MemorySpace};
 pub use policy::{Bounds, LaunchBounds, MdRangePolicy, RangePolicy, TeamPolicy};
 pub use real::{Predicate, Real, Select};
 pub use reduce::{All, Any, Max, MaxInt, MaxLoc, Min, MinInt, MinLoc, MinMax, Product, Reducer, Sum, SumInt};
-pub use space::{ArgsOf, LaunchInfo, Limits, ReduceKernel, ScanKernel, Space, check_scratch};
+pub use space::{ArgsOf, LaunchInfo, Limits, ReduceKernel, ScanKernel, Space, check_limits, check_scratch};
 pub use target::{AtomicOp, Private, ScratchLevel, Shift, Spread, Target, WorkItem};
 pub use value::{Carry, Element, ElementKind, IntElement, Integers, Leaf, RealElement, Reals, ValueKind, ValueOf};
 pub use view::{Access, AccessKind, Atomic, ReadOnly, ReadWrite, View, ViewHandle, deep_copy};

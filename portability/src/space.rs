@@ -125,6 +125,20 @@ pub trait Space {
     /// When a kernel failed.
     fn fence(&self) -> Result<(), LaunchError>;
 
+    /// Refuses a launch that the space cannot run, without running it.
+    ///
+    /// # Errors
+    /// When the kernel uses the language wrongly, or team, league, scratch or vector length are not possible.
+    fn check<K: Kernel>(
+        &self,
+        kernel: &K,
+        policy: &TeamPolicy,
+        args: &ArgsOf<'_, K, Self::Memory>,
+    ) -> Result<(), LaunchError> {
+        let info = self.launch_info(kernel, policy, args)?;
+        check_limits::<K>(&self.name(), &self.limits(), policy, &info)
+    }
+
     /// The largest team size (threads) that launches, by scratch and team limits, for the policy's vector length.
     ///
     /// # Errors
@@ -260,6 +274,41 @@ pub trait Space {
         self.fence()?;
         partials.total()
     }
+}
+
+/// Refuses a launch that the space cannot run.
+///
+/// # Errors
+/// When team, league, scratch or vector length are not possible.
+pub fn check_limits<K: Kernel>(
+    space: &str,
+    limits: &Limits,
+    policy: &TeamPolicy,
+    info: &LaunchInfo,
+) -> Result<(), LaunchError> {
+    if policy.work_items() > limits.max_team {
+        return Err(LaunchError::TeamTooLarge {
+            kernel: K::NAME.into(),
+            space: space.into(),
+            asked: policy.work_items(),
+            allowed: limits.max_team,
+        });
+    }
+    if policy.league_size() > limits.max_league {
+        return Err(LaunchError::LeagueTooLarge {
+            kernel: K::NAME.into(),
+            space: space.into(),
+            asked: policy.league_size(),
+            allowed: limits.max_league,
+        });
+    }
+    if info.exchanges_lanes && !limits.vector_lengths.contains(&policy.vector_length()) {
+        return Err(LaunchError::VectorLength {
+            asked: policy.vector_length(),
+            allowed: format!("{:?} on {space} for kernel `{}`, whose lanes exchange values", limits.vector_lengths, K::NAME),
+        });
+    }
+    check_scratch::<K>(space, limits, info)
 }
 
 /// Refuses scratch that does not fit.

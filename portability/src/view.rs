@@ -246,6 +246,17 @@ impl<'a, E: Element, const R: usize, L: Layout, M: MemorySpace, A: Access> ViewH
     pub fn pointer(&self) -> *mut u8 {
         self.pointer
     }
+    /// All elements in storage order, padding and gaps between rows included, as a view of rank 1.
+    pub fn flatten(self) -> ViewHandle<'a, E, 1, LayoutRight, M, A> {
+        ViewHandle {
+            label: self.label,
+            pointer: self.pointer,
+            extents: [self.span],
+            strides: [1],
+            span: self.span,
+            marker: PhantomData,
+        }
+    }
     pub(crate) fn duplicate(&self) -> Self {
         ViewHandle { ..*self }
     }

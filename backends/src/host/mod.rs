@@ -348,7 +348,8 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         let level = level as usize;
         let used = &self.state.scratch_used[level];
         let first = used.get();
-        used.set(first + (n * E::KIND.bytes()).next_multiple_of(SLOT_BYTES));
+        // The same rounding as in a trace, which told the launch how much to reserve.
+        used.set((first + n * E::KIND.bytes()).next_multiple_of(16));
         HostBlock::team_owned(self.state.scratch[level].wrapping_add(first).cast())
     }
 

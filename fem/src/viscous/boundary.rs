@@ -1,0 +1,132 @@
+//! Boundary conditions: what happens to velocities before and to results after the element work.
+//!
+//! A constrained node's rows and columns drop out, while its element diagonal stays, so that the operator is
+//! invertible. Element kernels do the first part; the kernel of `node_block.rs` adds the diagonal.
+
+use super::args::ViscousArgs;
+use super::physics::{Vector, add_scaled, dot, scale};
+use farro_portability::{Access, Integer, Layout, Predicate, Real, RealElement, Target};
+
+/// A boundary condition of one surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// No condition.
+    Neumann,
+    /// The velocity is given.
+    Dirichlet,
+    /// The normal component is given, the tangential ones are free.
+    FreeSlip,
+}
+
+/// Boundary conditions of the inner and the outer surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Boundary {
+    /// At the core-mantle boundary.
+    pub inner: Condition,
+    /// At the surface.
+    pub outer: Condition,
+}
+
+impl Boundary {
+    /// The names of the command line and of golden files, with what they mean.
+    pub const NAMED: [(&'static str, Boundary); 5] = [
+        ("neumann", Boundary { inner: Condition::Neumann, outer: Condition::Neumann }),
+        ("dirichlet", Boundary { inner: Condition::Dirichlet, outer: Condition::Dirichlet }),
+        ("cmb", Boundary { inner: Condition::Dirichlet, outer: Condition::Neumann }),
+        ("surface", Boundary { inner: Condition::Neumann, outer: Condition::Dirichlet }),
+        ("free-slip", Boundary { inner: Condition::FreeSlip, outer: Condition::FreeSlip }),
+    ];
+
+    /// The condition of a side, 0 inner and 1 outer.
+    #[inline(always)]
+    pub fn side(self, side: usize) -> Condition {
+        if side == 0 { self.inner } else { self.outer }
+    }
+    /// Whether some surface has a condition.
+    #[inline(always)]
+    pub fn constrains(self) -> bool {
+        self.inner != Condition::Neumann || self.outer != Condition::Neumann
+    }
+}
+
+/// Which conditions hold on one level of nodes, as factors 0 or 1.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelConstraint<R> {
+    dirichlet: Option<R>,
+    slip: Option<R>,
+}
+
+impl<R: Real> LevelConstraint<R> {
+    /// No condition.
+    pub const NONE: Self = LevelConstraint { dirichlet: None, slip: None };
+
+    /// 1 where the level slips, none if no level does.
+    #[inline(always)]
+    pub fn slip(&self) -> Option<R> {
+        self.slip
+    }
+    /// The vector without its constrained part; `normal` is asked only if a surface slips.
+    #[inline(always)]
+    pub fn apply(&self, u: Vector<R>, normal: impl FnOnce() -> Vector<R>) -> Vector<R> {
+        let mut u = u;
+        if let Some(factor) = self.dirichlet {
+            u = scale(u, R::one() - factor);
+        }
+        if let Some(factor) = self.slip {
+            let normal = normal();
+            u = add_scaled(normal, -(factor * dot(normal, u)), u);
+        }
+        u
+    }
+}
+
+/// The constrained surfaces that a subdomain touches, read once.
+#[derive(Clone, Copy, Debug)]
+pub struct Surfaces<T: Target> {
+    boundary: Boundary,
+    /// For each side: whether the subdomain touches that surface; none where there is no condition.
+    touched: [Option<T::Predicate>; 2],
+    last: T::Int,
+}
+
+impl<T: Target> Surfaces<T> {
+    /// Reads which surfaces a subdomain touches.
+    #[inline(always)]
+    pub fn read<E: RealElement, L: Layout, A: Access>(
+        boundary: Boundary,
+        args: &ViscousArgs<T, E, L, A>,
+        subdomain: T::Int,
+    ) -> Self {
+        let touched = std::array::from_fn(|side| {
+            let is_constrained = boundary.side(side) != Condition::Neumann;
+            is_constrained.then(|| T::Int::from(0i32).lt(args.surface.at([subdomain, T::Int::from(side)])))
+        });
+        Surfaces { boundary, touched, last: args.radii.extent(1) - 1 }
+    }
+    /// Whether node level `r` is constrained on a side.
+    #[inline(always)]
+    fn on_side(&self, side: usize, r: T::Int) -> Option<T::Predicate> {
+        let level = if side == 0 { T::Int::from(0i32) } else { self.last };
+        self.touched[side].map(|touched| touched & r.equals(level))
+    }
+    /// Whether node level `r` is constrained; none if no level is.
+    #[inline(always)]
+    pub fn constrains(&self, r: T::Int) -> Option<T::Predicate> {
+        (0..2).filter_map(|side| self.on_side(side, r)).reduce(|a, b| a | b)
+    }
+    /// The constraint of node level `r`.
+    #[inline(always)]
+    pub fn constraint(&self, r: T::Int) -> LevelConstraint<T::Real> {
+        let mut constraint = LevelConstraint::NONE;
+        for side in 0..2 {
+            let Some(here) = self.on_side(side, r) else { continue };
+            let here = here.select(T::Real::one(), T::Real::zero());
+            let factor = match self.boundary.side(side) {
+                Condition::FreeSlip => &mut constraint.slip,
+                _ => &mut constraint.dirichlet,
+            };
+            *factor = Some(factor.map_or(here, |other: T::Real| other + here));
+        }
+        constraint
+    }
+}

@@ -1,0 +1,443 @@
+//! *Marching*: a team owns lateral nodes, not cells, and marches along r. Each cell that touches its nodes is computed
+//! once a layer from values in private memory, partial sums stay there, and every output is written once: no atomics,
+//! no zero-fill, the same bits in every run. The rule is 1x1.
+//!
+//! Lanes are nodes along x, and each thread owns `rows` cell rows along y. Per layer with ρ = 2 r/(3 Δr), c = Δr/24 and,
+//! for each node column, m = u_lo + u_hi, d = ρ (u_hi − u_lo), κ = c (k_lo + k_hi), a triangle has the velocity gradient
+//! G = a g₁ᵀ + b g₂ᵀ + s g₃ᵀ of the edge differences of m and the sum s of d, and σ g₁, σ g₂, σ g₃ are its contributions.
+//! Sums over a node's triangles are R (lateral) and Z (radial): the level below receives C + R − ρ Z and the level above
+//! starts with C := R + ρ Z. Neighbouring tiles overlap by one cell, so no team waits for another.
+
+use super::args::{Fields, ViscousArgSet, ViscousArgs};
+use super::boundary::{Boundary, Surfaces};
+use super::layout::FieldLayout;
+use super::physics::{Duals, Vector, add, add_scaled, scale, scaled_duals, stress_on_duals, sub};
+use farro_portability::{
+    Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target, WorkItem,
+};
+
+/// The marching kernel.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct Marching<F> {
+    /// The boundary conditions.
+    pub boundary: Boundary,
+    /// Cell rows of a thread.
+    pub rows: usize,
+    /// Blocks into which the radial range is split, so that small problems have enough teams.
+    pub radial_blocks: usize,
+    /// Whether subdomains may have fewer nodes along x than a thread has lanes.
+    pub narrow: bool,
+    /// Whether the result is added to `y` or replaces it.
+    pub adds: bool,
+    /// Storage type and layout of the fields.
+    pub fields: F,
+}
+
+/// How the nodes of a subdomain are dealt to teams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarchingLeague {
+    /// Teams along x and y, and radial blocks.
+    pub teams: [usize; 3],
+}
+
+impl MarchingLeague {
+    /// The league for `[x, y, r]` cells of a subdomain, teams of `threads` threads of `lanes` lanes.
+    pub fn new(cells: [usize; 3], lanes: usize, threads: usize, rows: usize, radial_blocks: usize) -> Self {
+        // The first team of a row owns one node more than it advances, the last one ends at the last node.
+        let along = |cells: usize, covered: usize| (cells - 1).div_ceil(covered - 1).max(1);
+        MarchingLeague { teams: [along(cells[0], lanes - 1), along(cells[1], threads * rows), radial_blocks] }
+    }
+    /// Teams of all subdomains.
+    pub fn size(&self, subdomains: usize) -> usize {
+        subdomains * self.teams.iter().product::<usize>()
+    }
+}
+
+/// Slots of a cell row: the scaled duals of its two triangles.
+const ROW_DUALS: usize = 18;
+/// Slots of a node row: lower velocity (3) and viscosity, next level (4), carried sums (3).
+const NODE_SLOTS: usize = 11;
+const U: usize = 0;
+const K: usize = 3;
+const NEXT: usize = 4;
+const CARRY: usize = 8;
+
+/// The team's place and what belongs to one work item.
+struct March<'a, T: Target, E: RealElement, L: FieldLayout> {
+    team: T,
+    args: &'a ViscousArgs<T, E, L, ReadWrite>,
+    kernel: Marching<Fields<E, L>>,
+    subdomain: T::Int,
+    surfaces: Surfaces<T>,
+    /// Cells along x, y, r.
+    cells: [T::Int; 3],
+    /// First node along x and y.
+    first: [T::Int; 2],
+    /// Teams before this one along x and y.
+    place: [T::Int; 2],
+    duals: Private<T>,
+    nodes: Private<T>,
+    /// The sum of a thread's first row, until the thread below has handed over its part.
+    pending: Option<Private<T>>,
+    handed: Option<ScratchView<T, E, 4>>,
+}
+
+/// One level of a node row in registers, with its right neighbour.
+#[derive(Clone, Copy)]
+struct Row<R> {
+    m: Vector<R>,
+    d: Vector<R>,
+    kappa: R,
+    m_right: Vector<R>,
+    d_right: Vector<R>,
+    kappa_right: R,
+    /// m_right − m.
+    along_x: Vector<R>,
+}
+
+/// Sums of a node column: own ones, and those of the right neighbour.
+#[derive(Clone, Copy)]
+struct Sums<R> {
+    lateral: Vector<R>,
+    radial: Vector<R>,
+    lateral_right: Vector<R>,
+    radial_right: Vector<R>,
+}
+
+impl<R: Real> Sums<R> {
+    #[inline(always)]
+    fn zero() -> Self {
+        let zero = [R::zero(); 3];
+        Sums { lateral: zero, radial: zero, lateral_right: zero, radial_right: zero }
+    }
+}
+
+impl<E: RealElement, L: FieldLayout> Kernel for Marching<Fields<E, L>> {
+    type Args = ViscousArgSet<E, L, ReadWrite>;
+    const NAME: &'static str = "viscous_marching";
+
+    #[inline(always)]
+    fn run<T: Target>(&self, team: T, args: &ViscousArgs<T, E, L, ReadWrite>) {
+        let int = T::Int::from;
+        let (lanes, threads) = (team.vector_length(), team.team_size());
+        let cells = [args.k.extent(1) - 1, args.k.extent(2) - 1, args.k.extent(3) - 1];
+        let covered = [lanes - 1, threads * self.rows];
+        let advance = [covered[0] as i64 - 1, covered[1] as i64 - 1];
+        let teams = |d: usize| ((cells[d] - 1 + (advance[d] - 1)) / advance[d]).max(int(1usize));
+        let rank = team.league_rank();
+        let (teams_x, teams_y) = (teams(0), teams(1));
+        let place = [rank % teams_x, (rank / teams_x) % teams_y];
+        let rest = rank / teams_x / teams_y;
+        let (block, subdomain) = (rest % self.radial_blocks as i64, rest / self.radial_blocks as i64);
+        // The last team moves back so that its nodes exist; small subdomains begin at 0 and are clamped.
+        let first = std::array::from_fn(|d| {
+            (place[d] * advance[d]).min(cells[d] - covered[d] as i64).max(int(0usize))
+        });
+        let march = March {
+            team,
+            args,
+            kernel: *self,
+            subdomain,
+            surfaces: Surfaces::read(self.boundary, args, subdomain),
+            cells,
+            first,
+            place,
+            duals: team.private(ROW_DUALS * self.rows),
+            nodes: team.private(NODE_SLOTS * (self.rows + 1)),
+            pending: (threads > 1).then(|| team.private(3)),
+            handed: (threads > 1).then(|| team.scratch(ScratchLevel::Zero, "handed", [2, 3, threads, lanes])),
+        };
+        march.run(block);
+    }
+}
+
+impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
+    #[inline(always)]
+    fn run(&self, block: T::Int) {
+        let team = self.team;
+        let blocks = self.kernel.radial_blocks as i64;
+        // Levels [lower, upper) of this block; the last block owns the last level too.
+        let lower = self.cells[2] * block / blocks;
+        let upper = self.cells[2] * (block + 1) / blocks;
+        // A block that does not begin at the bottom repeats the layer below, for the sums it carries.
+        let start = (lower - 1).max(T::Int::from(0i32));
+        team.phase(|item| {
+            self.prepare_duals(item);
+            self.load_first(item, start);
+        });
+        if self.kernel.radial_blocks > 1 {
+            team.repeat(lower - start, |_| self.layer(start, lower));
+        }
+        team.repeat(upper - lower, |l| self.layer(lower + l, lower));
+        team.when(upper.equals(self.cells[2]), || self.finish());
+    }
+
+    #[inline(always)]
+    fn x(&self, item: WorkItem<T>) -> T::Int {
+        let x = self.first[0] + item.lane;
+        if self.kernel.narrow { x.min(self.cells[0]) } else { x }
+    }
+    /// Node row `row` of a thread, before clamping.
+    #[inline(always)]
+    fn y(&self, item: WorkItem<T>, row: usize) -> T::Int {
+        self.first[1] + item.thread * self.kernel.rows as i64 + row as i64
+    }
+    #[inline(always)]
+    fn clamped_y(&self, item: WorkItem<T>, row: usize) -> T::Int {
+        self.y(item, row).min(self.cells[1])
+    }
+
+    #[inline(always)]
+    fn point(&self, x: T::Int, y: T::Int) -> Vector<T::Real> {
+        std::array::from_fn(|c| self.args.points.at([T::Int::from(c), self.subdomain, y, x]))
+    }
+
+    /// Dual bases of the thread's triangles; zero for cells that do not exist, so that arithmetic needs no masks.
+    #[inline(always)]
+    fn prepare_duals(&self, item: WorkItem<T>) {
+        let x = self.x(item);
+        let x_right = (x + 1).min(self.cells[0]);
+        let last_lane = T::Int::from(self.team.vector_length() - 1);
+        let column_exists = (self.first[0] + item.lane).lt(self.cells[0]) & item.lane.lt(last_lane);
+        let zero = T::Real::zero();
+        let third = [1.0 / 3.0; 2];
+        let mut below = (self.point(x, self.clamped_y(item, 0)), self.point(x_right, self.clamped_y(item, 0)));
+        for row in 0..self.kernel.rows {
+            let y = self.clamped_y(item, row + 1);
+            let above = (self.point(x, y), self.point(x_right, y));
+            let exists = column_exists & self.y(item, row).lt(self.cells[1]);
+            let first = scaled_duals([below.0, below.1, above.0], third);
+            // The second triangle uses the negated lateral duals, so that both use edge differences of one sign.
+            let [g1, g2, g3] = scaled_duals([above.1, above.0, below.1], third);
+            let second = [scale(g1, -T::Real::one()), scale(g2, -T::Real::one()), g3];
+            for (triangle, duals) in [first, second].into_iter().enumerate() {
+                for (j, g) in duals.into_iter().enumerate() {
+                    let g = g.map(|value| exists.select(value, zero));
+                    self.duals.set_array(ROW_DUALS * row + 9 * triangle + 3 * j, g);
+                }
+            }
+            below = above;
+        }
+    }
+
+    #[inline(always)]
+    fn duals(&self, row: usize, triangle: usize) -> Duals<T::Real> {
+        std::array::from_fn(|j| self.duals.get_array(ROW_DUALS * row + 9 * triangle + 3 * j))
+    }
+
+    /// Velocity (without its constrained part) and viscosity of a node.
+    #[inline(always)]
+    fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> (Vector<T::Real>, T::Real) {
+        let (x, y, s) = (self.x(item), self.clamped_y(item, row), self.subdomain);
+        let u = std::array::from_fn(|c| self.args.u.at([T::Int::from(c), s, x, y, level]));
+        (self.constrain(u, x, y, level), self.args.k.at([s, x, y, level]))
+    }
+    #[inline(always)]
+    fn constrain(&self, u: Vector<T::Real>, x: T::Int, y: T::Int, level: T::Int) -> Vector<T::Real> {
+        match self.surfaces.constrains(level) {
+            None => u,
+            Some(constrained) => self
+                .team
+                .update_if(constrained, u, |u| self.surfaces.constraint(level).apply(u, || self.point(x, y))),
+        }
+    }
+
+    #[inline(always)]
+    fn load_first(&self, item: WorkItem<T>, level: T::Int) {
+        for row in 0..=self.kernel.rows {
+            let slot = NODE_SLOTS * row;
+            let (u, k) = self.load(item, row, level);
+            self.nodes.set_array(slot + U, u);
+            self.nodes.set(slot + K, k);
+            let (u, k) = self.load(item, row, level + 1);
+            self.nodes.set_array(slot + NEXT, u);
+            self.nodes.set(slot + NEXT + 3, k);
+            self.nodes.set_array(slot + CARRY, [T::Real::zero(); 3]);
+        }
+    }
+
+    /// The layer from `level` to `level + 1`; writes `level` if this block owns it.
+    #[inline(always)]
+    fn layer(&self, level: T::Int, lowest: T::Int) {
+        let team = self.team;
+        let owned = lowest.le(level);
+        let parity = level % 2;
+        team.phase(|item| {
+            let radii: [T::Real; 2] = std::array::from_fn(|side| {
+                self.args.radii.at([self.subdomain, level + side as i64])
+            });
+            let thickness = radii[1] - radii[0];
+            let ratio = (radii[0] + radii[1]).scale(1.0 / 3.0) / thickness;
+            let factor = thickness.scale(1.0 / 24.0);
+            let mut below = self.advance_row(item, 0, level, ratio, factor);
+            let mut sums = Sums::zero();
+            for row in 0..self.kernel.rows {
+                let above = self.advance_row(item, row + 1, level, ratio, factor);
+                let mut next = Sums::zero();
+                self.cell(row, &below, &above, &mut sums, &mut next);
+                let result = self.combine(row, sums, ratio);
+                match &self.pending {
+                    Some(pending) if row == 0 => pending.set_array(0, result),
+                    _ => self.write(item, row, level, owned, result),
+                }
+                below = above;
+                sums = next;
+            }
+            let last = self.kernel.rows;
+            let result = self.combine(last, sums, ratio);
+            match &self.handed {
+                None => self.write(item, last, level, owned, result),
+                Some(handed) => {
+                    for (c, value) in result.into_iter().enumerate() {
+                        handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
+                    }
+                    let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
+                    team.when(is_last, || self.write(item, last, level, owned, result));
+                }
+            }
+        });
+        if let (Some(pending), Some(handed)) = (&self.pending, &self.handed) {
+            // Two slots in turn: the next layer writes the other one, so one barrier a layer is enough.
+            team.barrier();
+            team.phase(|item| {
+                let has_neighbour = T::Int::from(0i32).lt(item.thread);
+                let result = team.update_if(has_neighbour, pending.get_array(0), |own: Vector<T::Real>| {
+                    let part = |c: usize| handed.at([parity, T::Int::from(c), item.thread - 1, item.lane]);
+                    add(own, std::array::from_fn(part))
+                });
+                self.write(item, 0, level, owned, result);
+            });
+        }
+    }
+
+    /// Moves a node row one level up and returns the layer's values.
+    #[inline(always)]
+    fn advance_row(
+        &self,
+        item: WorkItem<T>,
+        row: usize,
+        level: T::Int,
+        ratio: T::Real,
+        factor: T::Real,
+    ) -> Row<T::Real> {
+        let slot = NODE_SLOTS * row;
+        let (u_low, k_low): (Vector<T::Real>, _) = (self.nodes.get_array(slot + U), self.nodes.get(slot + K));
+        let (u_high, k_high): (Vector<T::Real>, _) = (self.nodes.get_array(slot + NEXT), self.nodes.get(slot + NEXT + 3));
+        self.nodes.set_array(slot + U, u_high);
+        self.nodes.set(slot + K, k_high);
+        // Loads of the level after next start here and are needed one layer later.
+        let (u, k) = self.load(item, row, (level + 2).min(self.cells[2]));
+        self.nodes.set_array(slot + NEXT, u);
+        self.nodes.set(slot + NEXT + 3, k);
+        let m = add(u_low, u_high);
+        let d = scale(sub(u_high, u_low), ratio);
+        let kappa = factor * (k_low + k_high);
+        let [m_right, d_right, [kappa_right, ..]] = self.team.shift_down([m, d, [kappa; 3]], 1);
+        Row { m, d, kappa, m_right, d_right, kappa_right, along_x: sub(m_right, m) }
+    }
+
+    /// The two triangles of a cell row.
+    #[inline(always)]
+    fn cell(
+        &self,
+        row: usize,
+        below: &Row<T::Real>,
+        above: &Row<T::Real>,
+        low: &mut Sums<T::Real>,
+        high: &mut Sums<T::Real>,
+    ) {
+        let g = self.duals(row, 0);
+        let s = add(add(below.d, below.d_right), above.d);
+        let kappa = below.kappa + below.kappa_right + above.kappa;
+        let [q1, q2, q3] = stress_on_duals(kappa, below.along_x, sub(above.m, below.m), s, &g);
+        low.lateral = sub(low.lateral, add(q1, q2));
+        low.lateral_right = add(low.lateral_right, q1);
+        high.lateral = add(high.lateral, q2);
+        low.radial = add(low.radial, q3);
+        low.radial_right = add(low.radial_right, q3);
+        high.radial = add(high.radial, q3);
+
+        let g = self.duals(row, 1);
+        let s = add(add(above.d_right, above.d), below.d_right);
+        let kappa = above.kappa_right + above.kappa + below.kappa_right;
+        let [q1, q2, q3] = stress_on_duals(kappa, above.along_x, sub(above.m_right, below.m_right), s, &g);
+        high.lateral_right = add(high.lateral_right, add(q1, q2));
+        high.lateral = sub(high.lateral, q1);
+        low.lateral_right = sub(low.lateral_right, q2);
+        high.radial_right = add(high.radial_right, q3);
+        high.radial = add(high.radial, q3);
+        low.radial_right = add(low.radial_right, q3);
+    }
+
+    /// Joins the sums of a node row with those from the left, returns the result of the lower level and carries on.
+    #[inline(always)]
+    fn combine(&self, row: usize, sums: Sums<T::Real>, ratio: T::Real) -> Vector<T::Real> {
+        // The last lane's cell does not exist, so what comes around the end is zero.
+        let last = self.team.vector_length() - 1;
+        let [from_left, radial_from_left] = self.team.rotate_down([sums.lateral_right, sums.radial_right], last);
+        let lateral = add(sums.lateral, from_left);
+        let radial = scale(add(sums.radial, radial_from_left), ratio);
+        let slot = NODE_SLOTS * row + CARRY;
+        let carried = self.nodes.get_array(slot);
+        self.nodes.set_array(slot, add(lateral, radial));
+        sub(add(carried, lateral), radial)
+    }
+
+    /// Whether the team owns the node, and this work item writes it.
+    #[inline(always)]
+    fn owns(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
+        let owned = |d: usize, node: T::Int, advance: i64| {
+            let before = self.place[d] * advance;
+            let is_first = node.equals(T::Int::from(0i32)) & self.place[d].equals(T::Int::from(0i32));
+            ((before.lt(node) & node.le(before + advance)) | is_first) & node.le(self.cells[d])
+        };
+        let advance = [self.team.vector_length() as i64 - 2, (self.team.team_size() * self.kernel.rows) as i64 - 1];
+        owned(0, self.first[0] + item.lane, advance[0]) & owned(1, self.y(item, row), advance[1])
+    }
+
+    #[inline(always)]
+    fn write(&self, item: WorkItem<T>, row: usize, level: T::Int, owned: T::Predicate, result: Vector<T::Real>) {
+        let (x, y) = (self.first[0] + item.lane, self.y(item, row));
+        let result = self.constrain(result, self.x(item), self.clamped_y(item, row), level);
+        self.team.when(owned & self.owns(item, row), || {
+            for (c, value) in result.into_iter().enumerate() {
+                let index = [T::Int::from(c), self.subdomain, x, y, level];
+                let value = if self.kernel.adds { self.args.y.at(index) + value } else { value };
+                self.args.y.set(index, value);
+            }
+        });
+    }
+
+    /// Writes the last level, which only the layer below it contributes to.
+    #[inline(always)]
+    fn finish(&self) {
+        let (team, level) = (self.team, self.cells[2]);
+        let always = T::Predicate::lit(true);
+        let carried = |row: usize| -> Vector<T::Real> { self.nodes.get_array(NODE_SLOTS * row + CARRY) };
+        if let Some(handed) = &self.handed {
+            let parity = level % 2;
+            team.phase(|item| {
+                for (c, value) in carried(self.kernel.rows).into_iter().enumerate() {
+                    handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
+                }
+            });
+            team.barrier();
+            team.phase(|item| {
+                let has_neighbour = T::Int::from(0i32).lt(item.thread);
+                let result = team.update_if(has_neighbour, carried(0), |own: Vector<T::Real>| {
+                    let part = |c: usize| handed.at([parity, T::Int::from(c), item.thread - 1, item.lane]);
+                    add_scaled(own, T::Real::one(), std::array::from_fn(part))
+                });
+                self.write(item, 0, level, always, result);
+            });
+        }
+        team.phase(|item| {
+            let first = usize::from(self.handed.is_some());
+            for row in first..self.kernel.rows {
+                self.write(item, row, level, always, carried(row));
+            }
+            let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
+            team.when(is_last, || self.write(item, self.kernel.rows, level, always, carried(self.kernel.rows)));
+        });
+    }
+}
