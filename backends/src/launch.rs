@@ -1,11 +1,11 @@
 //! What every backend does before a launch: trace once, collect arguments, check limits and aliasing.
 
 use crate::trace::{Program, trace};
+pub use farro_portability::check_limits;
 use farro_portability::{
     Access, AccessKind, ArgSet, ArgsOf, Binder, Borrowed, Declared, Element, ElementKind, Kernel, LaunchError,
     LaunchInfo, Layout, MemorySpace, RealElement, TeamPolicy, ViewHandle,
 };
-pub use farro_portability::check_limits;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -179,7 +179,7 @@ impl PreparedKernels {
 }
 
 /// A hash of everything that is constant in compiled code: the kernel's fields, team, vector and bounds.
-fn constants_key<K: Kernel>(kernel: &K, policy: &TeamPolicy) -> u64 {
+pub fn constants_key<K: Kernel>(kernel: &K, policy: &TeamPolicy) -> u64 {
     let mut hasher = DefaultHasher::new();
     kernel.hash(&mut hasher);
     (policy.team_size(), policy.vector_length(), policy.bounds()).hash(&mut hasher);

@@ -20,7 +20,9 @@ pub enum LaunchError {
         allowed: String,
     },
     /// The launch bounds promise smaller teams than the policy has.
-    #[error("LaunchBounds allow {max_threads} work items, but the team has {work_items}; raise the bound or shrink the team")]
+    #[error(
+        "LaunchBounds allow {max_threads} work items, but the team has {work_items}; raise the bound or shrink the team"
+    )]
     BoundsTooSmall {
         /// Work items of the team.
         work_items: usize,
@@ -36,7 +38,9 @@ pub enum LaunchError {
         allowed: usize,
     },
     /// The team has more work items than the space runs.
-    #[error("kernel `{kernel}`: a team of {asked} work items is too large for {space}, which allows {allowed}; use a smaller team or tile")]
+    #[error(
+        "kernel `{kernel}`: a team of {asked} work items is too large for {space}, which allows {allowed}; use a smaller team or tile"
+    )]
     TeamTooLarge {
         /// The kernel.
         kernel: String,
@@ -60,7 +64,9 @@ pub enum LaunchError {
         allowed: usize,
     },
     /// The team needs more scratch than the space has.
-    #[error("kernel `{kernel}`: {asked} bytes of scratch at level {level} do not fit the {available} that {space} has for a team; {hint}")]
+    #[error(
+        "kernel `{kernel}`: {asked} bytes of scratch at level {level} do not fit the {available} that {space} has for a team; {hint}"
+    )]
     ScratchTooLarge {
         /// The kernel.
         kernel: String,

@@ -61,7 +61,11 @@ impl<K: RangeKernel> Kernel for OverRange<K> {
     #[inline(always)]
     fn run<T: Target>(&self, team: T, (args, [len]): &<Self::Args as ArgSet>::With<T>) {
         let (first, count) = chunk_of(team, *len, self.chunk, self.wide);
-        team.for_each(count, |i| self.body.run(team, first + i, args));
+        team.for_each(
+            count,
+            #[inline(always)]
+            |i| self.body.run(team, first + i, args),
+        );
     }
 }
 
@@ -87,13 +91,29 @@ impl<K: MdKernel<R>, const R: usize> Kernel for OverMd<K, R> {
             first[d] = (rest % tiles) * tile;
             rest = rest / tiles;
         }
-        team.for_each_md(self.tile, |local| {
-            let index: [T::Int; R] = std::array::from_fn(|d| first[d] + local[d]);
-            let inside = (0..R).map(|d| index[d].lt(extents[d])).reduce(|a, b| a & b);
-            match inside {
-                Some(inside) => team.when(inside, || self.body.run(team, index, args)),
-                None => self.body.run(team, index, args),
-            }
-        });
+        team.for_each_md(
+            self.tile,
+            #[inline(always)]
+            |local| {
+                let index: [T::Int; R] = std::array::from_fn(
+                    #[inline(always)]
+                    |d| first[d] + local[d],
+                );
+                let inside = (0..R)
+                    .map(
+                        #[inline(always)]
+                        |d| index[d].lt(extents[d]),
+                    )
+                    .reduce(|a, b| a & b);
+                match inside {
+                    Some(inside) => team.when(
+                        inside,
+                        #[inline(always)]
+                        || self.body.run(team, index, args),
+                    ),
+                    None => self.body.run(team, index, args),
+                }
+            },
+        );
     }
 }

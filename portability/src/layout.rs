@@ -26,18 +26,27 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// The offset of `index`, in elements; 64-bit safe.
     #[inline(always)]
     fn offset<I: Integer, const R: usize>(index: [I; R], _extents: [I; R], strides: [I; R]) -> I {
-        let mut offset: Option<I> = None;
-        for d in 0..R {
-            let term = match Self::unit_dimension(R) {
-                Some(unit) if unit == d => index[d].widen(),
-                _ => index[d].widen() * strides[d],
-            };
-            offset = Some(match offset {
-                None => term,
-                Some(sum) => sum + term,
-            });
+        if R == 0 {
+            return I::from(0i32);
         }
-        offset.unwrap_or_else(|| I::from(0i32))
+        let mut offset = term::<Self, I, R>(index, strides, 0);
+        macro_rules! unrolled {
+            ($($d:literal)*) => {$(
+                if $d < R {
+                    offset = offset + term::<Self, I, R>(index, strides, $d);
+                }
+            )*};
+        }
+        unrolled!(1 2 3 4 5);
+        offset
+    }
+}
+
+#[inline(always)]
+fn term<L: Layout, I: Integer, const R: usize>(index: [I; R], strides: [I; R], d: usize) -> I {
+    match L::unit_dimension(R) {
+        Some(unit) if unit == d => index[d].widen(),
+        _ => index[d].widen() * strides[d],
     }
 }
 

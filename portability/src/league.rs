@@ -56,10 +56,13 @@ impl<M: MemorySpace> Partials<M> {
         let row = reals.extents()[0] - 1;
         let (mut next_real, mut next_int) = (0..MAX_LEAVES, 0..MAX_LEAVES);
         let take = |range: &mut std::ops::Range<usize>| range.next().unwrap_or(MAX_LEAVES - 1);
-        let numbers = kinds.as_slice().iter().take_while(|&&kind| kind != 0).map(|&kind| match kind {
-            1 => reals.get([row, take(&mut next_real)]),
-            _ => ints.get([row, take(&mut next_int)]) as f64,
-        });
+        let numbers = kinds.as_slice().iter().take_while(|&&kind| kind != 0).map(
+            #[inline(always)]
+            |&kind| match kind {
+                1 => reals.get([row, take(&mut next_real)]),
+                _ => ints.get([row, take(&mut next_int)]) as f64,
+            },
+        );
         Ok(numbers.collect())
     }
 }
@@ -69,7 +72,10 @@ fn leaves<T: Target, C: Carry<T>>(value: C, mut f: impl FnMut(Leaf<T>, usize, us
     let (mut reals, mut ints) = (0, 0);
     value.map_leaves(&mut |leaf| {
         let count = if matches!(leaf, Leaf::Real(_)) { &mut reals } else { &mut ints };
-        assert!(*count < MAX_LEAVES, "a value reduced over the league may have {MAX_LEAVES} reals and as many integers");
+        assert!(
+            *count < MAX_LEAVES,
+            "a value reduced over the league may have {MAX_LEAVES} reals and as many integers"
+        );
         *count += 1;
         let within = *count - 1;
         f(leaf, within, reals + ints - 1)
@@ -116,13 +122,10 @@ impl<K: ReduceKernel> Kernel for ReduceChunks<K> {
     #[inline(always)]
     fn run<T: Target>(&self, team: T, ((args, [len]), partials): &<Self::Args as ArgSet>::With<T>) {
         let (first, count) = chunk_of(team, *len, self.chunk, self.wide);
-        let value = team.reduce_spread(
-            crate::Spread::Team,
-            count,
-            K::Reducer::identity::<T>(),
-            K::Reducer::join::<T>,
-            |i| self.body.value(team, first + i, args),
-        );
+        let value =
+            team.reduce_spread(crate::Spread::Team, count, K::Reducer::identity::<T>(), K::Reducer::join::<T>, |i| {
+                self.body.value(team, first + i, args)
+            });
         write_row(team, partials, team.league_rank(), value);
     }
 }

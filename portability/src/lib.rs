@@ -74,13 +74,15 @@ pub use real::{Predicate, Real, Select};
 pub use reduce::{All, Any, Max, MaxInt, MaxLoc, Min, MinInt, MinLoc, MinMax, Product, Reducer, Sum, SumInt};
 pub use space::{ArgsOf, LaunchInfo, Limits, ReduceKernel, ScanKernel, Space, check_limits, check_scratch};
 pub use target::{AtomicOp, Private, ScratchLevel, Shift, Spread, Target, WorkItem};
-pub use value::{Carry, Element, ElementKind, IntElement, Integers, Leaf, RealElement, Reals, ValueKind, ValueOf};
+pub use value::{
+    Carry, Element, ElementKind, IntElement, Integers, Leaf, RealElement, Reals, ValueKind, ValueOf, array, inlined,
+};
 pub use view::{Access, AccessKind, Atomic, ReadOnly, ReadWrite, View, ViewHandle, deep_copy};
 
 /// Everything a kernel or a launch needs, in one `use`.
 pub mod prelude {
     pub use crate::{
-        All, Any, Atomic, AtomicOp, Bounds, Carry, Declared, Element, Family, HostMemory, Integer, IntElement, Kernel,
+        All, Any, Atomic, AtomicOp, Bounds, Carry, Declared, Element, Family, HostMemory, IntElement, Integer, Kernel,
         KernelView, LaunchBounds, LaunchError, Layout, LayoutLeft, LayoutRight, LayoutTiled, Max, MaxInt, MaxLoc,
         MdKernel, MdRangePolicy, MemorySpace, Min, MinInt, MinLoc, MinMax, Predicate, Private, Product, RangeKernel,
         RangePolicy, ReadOnly, ReadWrite, Real, RealElement, ReduceKernel, Reducer, ScanKernel, ScratchLevel,

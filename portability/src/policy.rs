@@ -43,7 +43,10 @@ impl TeamPolicy {
             return Err(LaunchError::NoTeam { asked: "a team of 0 threads".into() });
         }
         if !vector_length.is_power_of_two() || vector_length > 64 {
-            return Err(LaunchError::VectorLength { asked: vector_length, allowed: "a power of two from 1 to 64".into() });
+            return Err(LaunchError::VectorLength {
+                asked: vector_length,
+                allowed: "a power of two from 1 to 64".into(),
+            });
         }
         Ok(TeamPolicy { league_size, team_size, vector_length, bounds: None })
     }

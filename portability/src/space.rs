@@ -305,7 +305,11 @@ pub fn check_limits<K: Kernel>(
     if info.exchanges_lanes && !limits.vector_lengths.contains(&policy.vector_length()) {
         return Err(LaunchError::VectorLength {
             asked: policy.vector_length(),
-            allowed: format!("{:?} on {space} for kernel `{}`, whose lanes exchange values", limits.vector_lengths, K::NAME),
+            allowed: format!(
+                "{:?} on {space} for kernel `{}`, whose lanes exchange values",
+                limits.vector_lengths,
+                K::NAME
+            ),
         });
     }
     check_scratch::<K>(space, limits, info)

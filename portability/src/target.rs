@@ -100,12 +100,7 @@ pub trait Target: Copy {
     fn when(self, p: Self::Predicate, body: impl Fn());
     /// Runs `body(i, state)` for `i` in `0..n` in order and returns the last state; `n` may differ between lanes.
     #[track_caller]
-    fn fold<C: Carry<Self>>(
-        self,
-        n: impl Into<Self::Int>,
-        initial: C,
-        body: impl Fn(Self::Int, C) -> C,
-    ) -> C;
+    fn fold<C: Carry<Self>>(self, n: impl Into<Self::Int>, initial: C, body: impl Fn(Self::Int, C) -> C) -> C;
 
     /// Runs `body` once for each lane of each thread: one phase.
     #[track_caller]
@@ -201,14 +196,24 @@ pub trait Target: Copy {
     #[inline(always)]
     #[track_caller]
     fn repeat(self, n: impl Into<Self::Int>, body: impl Fn(Self::Int)) {
-        self.fold(n, (), |i, ()| body(i));
+        self.fold(
+            n,
+            (),
+            #[inline(always)]
+            |i, ()| body(i),
+        );
     }
     /// `body(value)` where `p` holds, else `value`; unlike a selection, `body` is evaluated only where it is needed.
     #[inline(always)]
     #[track_caller]
     fn update_if<C: Carry<Self>>(self, p: Self::Predicate, value: C, body: impl Fn(C) -> C) -> C {
         let times = p.select(Self::Int::from(1i32), Self::Int::from(0i32));
-        self.fold(times, value, |_, value| body(value))
+        self.fold(
+            times,
+            value,
+            #[inline(always)]
+            |_, value| body(value),
+        )
     }
     /// A range over all lanes of all threads (`TeamVectorRange`): one phase.
     #[inline(always)]
@@ -234,16 +239,21 @@ pub trait Target: Copy {
     fn for_each_md<const R: usize>(self, extents: [usize; R], body: impl Fn([Self::Int; R])) {
         let columns = if R == 0 { 1 } else { extents[R - 1] };
         let rows: usize = extents.iter().take(R.saturating_sub(1)).product();
-        self.for_each_row_column(rows, columns, |row, column| {
-            let mut index = [column; R];
-            let mut rest = row;
-            for d in (0..R.saturating_sub(1)).rev() {
-                // The outermost remainder needs no division.
-                index[d] = if d == 0 { rest } else { rest % extents[d] as i64 };
-                rest = rest / extents[d].max(1) as i64;
-            }
-            body(index);
-        });
+        self.for_each_row_column(
+            rows,
+            columns,
+            #[inline(always)]
+            |row, column| {
+                let mut index = [column; R];
+                let mut rest = row;
+                for d in (0..R.saturating_sub(1)).rev() {
+                    // The outermost remainder needs no division.
+                    index[d] = if d == 0 { rest } else { rest % extents[d] as i64 };
+                    rest = rest / extents[d].max(1) as i64;
+                }
+                body(index);
+            },
+        );
     }
     /// Reduces `body(i)`, `i` in `0..n`, over all lanes of all threads; every work item receives the result.
     #[inline(always)]
@@ -292,23 +302,40 @@ pub trait Target: Copy {
     }
     /// The value of the lane `places` higher; the last lanes keep their own.
     #[inline(always)]
+    #[track_caller]
     fn shift_down<C: Carry<Self>>(self, value: C, places: usize) -> C {
-        value.map_leaves(&mut |leaf| self.shift(leaf, Shift::Down(places)))
+        value.map_leaves(&mut crate::inlined(
+            #[inline(always)]
+            |leaf| self.shift(leaf, Shift::Down(places)),
+        ))
     }
     /// The value of the lane `places` lower; the first lanes keep their own.
     #[inline(always)]
+    #[track_caller]
     fn shift_up<C: Carry<Self>>(self, value: C, places: usize) -> C {
-        value.map_leaves(&mut |leaf| self.shift(leaf, Shift::Up(places)))
+        value.map_leaves(&mut crate::inlined(
+            #[inline(always)]
+            |leaf| self.shift(leaf, Shift::Up(places)),
+        ))
     }
     /// The value of the lane `places` higher, around the end of the vector.
     #[inline(always)]
+    #[track_caller]
     fn rotate_down<C: Carry<Self>>(self, value: C, places: usize) -> C {
-        value.map_leaves(&mut |leaf| self.shift(leaf, Shift::Rotate(places)))
+        value.map_leaves(&mut crate::inlined(
+            #[inline(always)]
+            |leaf| self.shift(leaf, Shift::Rotate(places)),
+        ))
     }
     /// The value of lane `lane`.
     #[inline(always)]
+    #[track_caller]
+    #[allow(clippy::wrong_self_convention)]
     fn from_lane<C: Carry<Self>>(self, value: C, lane: Self::Int) -> C {
-        value.map_leaves(&mut |leaf| self.shift(leaf, Shift::From(lane)))
+        value.map_leaves(&mut crate::inlined(
+            #[inline(always)]
+            |leaf| self.shift(leaf, Shift::From(lane)),
+        ))
     }
     /// An array of `n` reals that belongs to one work item and survives phases and barriers.
     #[inline(always)]
@@ -370,7 +397,10 @@ impl<T: Target> Private<T> {
     #[inline(always)]
     #[track_caller]
     pub fn get_array<const N: usize>(&self, k: usize) -> [T::Real; N] {
-        std::array::from_fn(|i| self.get(k + i))
+        std::array::from_fn(
+            #[inline(always)]
+            |i| self.get(k + i),
+        )
     }
     /// Writes slots `k..k + N`.
     #[inline(always)]

@@ -127,6 +127,32 @@ element!(f32, F32, Reals, f32::NAN);
 element!(i32, I32, Integers, i32::MIN + 1);
 element!(i64, I64, Integers, i64::MIN + 1);
 
+/// The array `[f(0), f(1), …]`. Unlike the standard library's, it always unrolls and inlines, which kernels need to stay
+/// in vector registers.
+#[inline(always)]
+pub fn array<V: Copy, const N: usize>(f: impl Fn(usize) -> V) -> [V; N] {
+    const { assert!(N > 0) }
+    let mut values = [f(0); N];
+    macro_rules! unrolled {
+        ($($i:literal)*) => {$(
+            if $i < N {
+                values[$i] = f($i);
+            }
+        )*};
+    }
+    unrolled!(1 2 3 4 5 6 7);
+    for (i, value) in values.iter_mut().enumerate().skip(8) {
+        *value = f(i);
+    }
+    values
+}
+
+/// The closure itself; a place to attach `#[inline(always)]` where a reference to a closure is passed.
+#[inline(always)]
+pub fn inlined<F>(closure: F) -> F {
+    closure
+}
+
 /// One number of a carried value.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaf<T: Target> {
@@ -154,7 +180,15 @@ impl<T: Target> Carry<T> for () {
 impl<T: Target, C: Carry<T>, const N: usize> Carry<T> for [C; N] {
     #[inline(always)]
     fn map_leaves(mut self, f: &mut impl FnMut(Leaf<T>) -> Leaf<T>) -> Self {
-        for value in &mut self {
+        macro_rules! unrolled {
+            ($($i:literal)*) => {$(
+                if $i < N {
+                    self[$i] = self[$i].map_leaves(f);
+                }
+            )*};
+        }
+        unrolled!(0 1 2 3 4 5 6 7);
+        for value in self.iter_mut().skip(8) {
             *value = value.map_leaves(f);
         }
         self

@@ -2,7 +2,10 @@
 //!
 //! Nothing is linked and nothing is assumed. The driver and NVRTC are looked for when they are first needed (see
 //! [`library`]); on a machine without them everything here returns an error that says what was looked for and where,
-//! and nothing panics. What the text means, and who wrote it, is no business of this crate.
+//! and nothing panics.
+//!
+//! [`CudaSpace`] is the execution space: it traces a kernel, prints it, and sends the text through the steps below, which
+//! know nothing of kernels and can be used alone.
 //!
 //! The way from text to result, each step a module of its own:
 //!
@@ -15,6 +18,8 @@
 //! | [`DeviceBuffer`], [`PinnedBuffer`] | memory |
 //! | [`Stream`], [`Event`], [`Graph`] | queues, timing, replay |
 //! | [`Module`], [`Function`], [`Param`] | kernels, their limits, launches |
+//! | [`CudaSpace`], [`CudaMemory`] | all of it as an execution space of farro |
+//! | [`OfflineSpace`], [`compile_for`] | kernels compiled for a named architecture, with no device |
 //! | [`CudaError`] | everything that can go wrong |
 //!
 //! # Example
@@ -69,6 +74,7 @@ mod launch;
 mod memory;
 mod module;
 mod resources;
+mod space;
 mod stream;
 
 pub use compile::{Compiled, Compiler, Options};
@@ -78,4 +84,8 @@ pub use launch::{Function, FunctionAttributes, Param};
 pub use memory::{DeviceBuffer, PinnedBuffer, Pod};
 pub use module::Module;
 pub use resources::Resources;
+pub use space::{
+    CompiledKernel, CudaBuffer, CudaGraph, CudaMemory, CudaSpace, KernelReport, Occupancy, OfflineSpace, SpaceOptions,
+    compile_for, compile_with, occupancy,
+};
 pub use stream::{Event, Graph, Stream};

@@ -1,7 +1,7 @@
 //! Loads, stores and atomic updates of the host target. The only raw memory accesses of kernels on the host.
 
 use super::index::Index;
-use super::pack::{MAX_LANES, Pack, Precision};
+use super::pack::{MAX_LANES, Mask, Pack, Precision};
 use super::{Host, TeamState};
 use farro_portability::{Element, ElementKind, Leaf};
 use pulp::Simd;
@@ -66,7 +66,11 @@ fn element_of_int<E: Element>(value: i64) -> E {
 /// The sum of two elements in their own type.
 #[inline(always)]
 pub(super) fn sum<E: Element>(a: E, b: E) -> E {
-    if is_real::<E>() { E::from_f64(a.to_f64() + b.to_f64()) } else { element_of_int(int_of(a).wrapping_add(int_of(b))) }
+    if is_real::<E>() {
+        E::from_f64(a.to_f64() + b.to_f64())
+    } else {
+        element_of_int(int_of(a).wrapping_add(int_of(b)))
+    }
 }
 
 /// Whether `a < b`, in their own type.
@@ -82,11 +86,10 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
     offset: Index,
     active: u32,
 ) -> Leaf<Host<'c, S, P>> {
-    // SAFETY of all reads here: offsets of active lanes lie inside the block; the checked target proves it for a
-    // kernel, and the launch checked the extents of its views.
-    let read = |offset: i64| unsafe { block.pointer.offset(offset as isize).read_unaligned() };
-    if let Index::Affine { base, step: 0 } = offset {
-        let element = read(base);
+    if let Some(base) = offset.as_uniform() {
+        // SAFETY: offsets of active lanes lie inside the block; the checked target proves it for a kernel, and the
+        // launch checked the extents of its views.
+        let element = unsafe { block.pointer.offset(base as isize).read_unaligned() };
         return if is_real::<E>() {
             Leaf::Real(Pack(P::splat(real_of::<S, P, E>(element))))
         } else {
@@ -94,34 +97,73 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
         };
     }
     if !is_real::<E>() {
-        let mut lanes = [0; MAX_LANES];
-        for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
-            if active >> lane & 1 == 1 {
-                *value = int_of(read(offset.lane(lane)));
+        return Leaf::Int(Index::general(gather_ints(block, offset, active)));
+    }
+    match offset.as_unit_stride() {
+        Some(base) if active == all_lanes::<S, P>() => {
+            let pointer = block.pointer.wrapping_offset(base as isize);
+            if size_of::<E>() == size_of::<P>() {
+                // SAFETY: as above, for all lanes.
+                return Leaf::Real(Pack(unsafe { pointer.cast::<P::Register>().read_unaligned() }));
             }
+            let mut lanes = [P::zero(); MAX_LANES];
+            for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
+                // SAFETY: as above.
+                *value = real_of::<S, P, E>(unsafe { pointer.add(lane).read_unaligned() });
+            }
+            Leaf::Real(Pack::from_lanes(lanes))
         }
-        return Leaf::Int(Index::General(lanes));
+        _ => Leaf::Real(Pack::from_lanes(gather_reals::<S, P, E>(block, offset, active))),
     }
-    if let Index::Affine { base, step: 1 } = offset
-        && active == all_lanes::<S, P>()
-    {
-        if size_of::<E>() == size_of::<P>() {
-            // SAFETY: as above, for all lanes; storage and arithmetic type are the same.
-            return Leaf::Real(Pack(unsafe { block.pointer.offset(base as isize).cast::<P::Register>().read_unaligned() }));
-        }
-        let mut lanes = [P::zero(); MAX_LANES];
-        for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
-            *value = real_of::<S, P, E>(read(base + lane as i64));
-        }
-        return Leaf::Real(Pack::from_lanes(lanes));
-    }
+}
+
+// The general accesses below are lane after lane in any case; kept out of line, they do not swell kernels.
+
+#[cold]
+#[inline(never)]
+fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index,
+    active: u32,
+) -> [P; MAX_LANES] {
     let mut lanes = [P::zero(); MAX_LANES];
     for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
         if active >> lane & 1 == 1 {
-            *value = real_of::<S, P, E>(read(offset.lane(lane)));
+            // SAFETY: as in `load`.
+            *value = real_of::<S, P, E>(unsafe { block.pointer.offset(offset.lane(lane) as isize).read_unaligned() });
         }
     }
-    Leaf::Real(Pack::from_lanes(lanes))
+    lanes
+}
+
+#[cold]
+#[inline(never)]
+fn gather_ints<E: Element>(block: HostBlock<E>, offset: Index, active: u32) -> [i64; MAX_LANES] {
+    let mut lanes = [0; MAX_LANES];
+    for (lane, value) in lanes.iter_mut().enumerate() {
+        if active >> lane & 1 == 1 {
+            // SAFETY: as in `load`.
+            *value = int_of(unsafe { block.pointer.offset(offset.lane(lane) as isize).read_unaligned() });
+        }
+    }
+    lanes
+}
+
+#[cold]
+#[inline(never)]
+fn scatter<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index,
+    active: u32,
+    value: &Leaf<Host<'_, S, P>>,
+) {
+    for lane in 0..P::LANES {
+        if active >> lane & 1 == 1 {
+            let element = element_of_lane::<S, P, E>(value, lane);
+            // SAFETY: as in `load`; the launch holds an exclusive borrow of a written view.
+            unsafe { block.pointer.offset(offset.lane(lane) as isize).write_unaligned(element) };
+        }
+    }
 }
 
 #[inline(always)]
@@ -140,31 +182,29 @@ pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
     active: u32,
     value: Leaf<Host<'_, S, P>>,
 ) {
-    if let (Index::Affine { base, step: 1 }, Leaf::Real(real)) = (offset, &value)
-        && active == all_lanes::<S, P>()
-    {
+    if let (Some(base), Leaf::Real(real)) = (offset.as_unit_stride(), &value) {
+        let pointer = block.pointer.wrapping_offset(base as isize);
         if size_of::<E>() == size_of::<P>() {
-            // SAFETY: as in `load`; the launch holds an exclusive borrow of a written view.
-            unsafe { block.pointer.offset(base as isize).cast::<P::Register>().write_unaligned(real.0) };
+            // SAFETY: as in `scatter`, for the active lanes.
+            unsafe {
+                if active == all_lanes::<S, P>() {
+                    pointer.cast::<P::Register>().write_unaligned(real.0);
+                } else {
+                    P::store_masked(Mask(active), pointer.cast(), real.0);
+                }
+            }
             return;
         }
-        let lanes = real.lanes();
-        for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
-            // SAFETY: as above.
-            unsafe {
-                let element = E::from_f64(<P as Precision<S>>::to_f64(value));
-                block.pointer.offset(base as isize + lane as isize).write_unaligned(element);
+        if active == all_lanes::<S, P>() {
+            let lanes = real.lanes();
+            for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
+                // SAFETY: as in `scatter`.
+                unsafe { pointer.add(lane).write_unaligned(E::from_f64(<P as Precision<S>>::to_f64(value))) };
             }
-        }
-        return;
-    }
-    for lane in 0..P::LANES {
-        if active >> lane & 1 == 1 {
-            let element = element_of_lane::<S, P, E>(&value, lane);
-            // SAFETY: as above.
-            unsafe { block.pointer.offset(offset.lane(lane) as isize).write_unaligned(element) };
+            return;
         }
     }
+    scatter::<S, P, E>(block, offset, active, &value);
 }
 
 /// Replaces the bits at `pointer` by `f(old)` atomically and returns the old element.
@@ -198,13 +238,13 @@ unsafe fn replace_atomically<E: Element>(pointer: *mut E, f: impl Fn(E) -> E) ->
 }
 
 /// Updates one element for each active lane, lane after lane, and returns the old elements.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index,
     state: &TeamState,
-    value: Leaf<Host<'c, S, P>>,
-    expected: Option<Leaf<Host<'c, S, P>>>,
+    value: &Leaf<Host<'c, S, P>>,
+    expected: Option<&Leaf<Host<'c, S, P>>>,
     f: impl Fn(E, E) -> E,
 ) -> Leaf<Host<'c, S, P>> {
     let active = state.active.get();
@@ -215,9 +255,9 @@ pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
         if active >> lane & 1 == 0 {
             continue;
         }
-        let new = element_of_lane::<S, P, E>(&value, lane);
-        let next = |old: E| match &expected {
-            // Bits are compared as numbers, except that NaN equals itself.
+        let new = element_of_lane::<S, P, E>(value, lane);
+        let next = |old: E| match expected {
+            // Compared as numbers: a NaN equals nothing.
             Some(leaf) if old != element_of_lane::<S, P, E>(leaf, lane) => old,
             _ => f(old, new),
         };
@@ -240,5 +280,5 @@ pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
             ints[lane] = int_of(old);
         }
     }
-    if is_real::<E>() { Leaf::Real(Pack::from_lanes(reals)) } else { Leaf::Int(Index::General(ints)) }
+    if is_real::<E>() { Leaf::Real(Pack::from_lanes(reals)) } else { Leaf::Int(Index::general(ints)) }
 }

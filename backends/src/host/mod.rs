@@ -10,10 +10,12 @@ mod space;
 
 pub use index::Index;
 pub use pack::{Mask, Pack, Precision};
-pub use space::{HostSpace, InstructionSet};
+pub use space::{HostPrecision, HostSpace, InstructionSet};
 
 use access::HostBlock;
-use farro_portability::{AtomicOp, Carry, Element, Integer, Leaf, Real, ScratchLevel, Select, Shift, Spread, Target, WorkItem};
+use farro_portability::{
+    AtomicOp, Carry, Element, Integer, Leaf, Real, ScratchLevel, Select, Shift, Spread, Target, WorkItem, inlined,
+};
 use pack::MAX_LANES;
 use pulp::Simd;
 use std::cell::Cell;
@@ -62,23 +64,19 @@ impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
     fn all_lanes() -> u32 {
         (1 << P::LANES) - 1
     }
+    /// Runs `body(i)` for `i` in `0..n`, a pack of lanes at a time or one by one. Bodies have one call site, in this and
+    /// all methods below, because only then does the compiler inline them into the vectorized function.
     #[inline(always)]
-    fn with_active(self, lanes: u32, body: impl FnOnce()) {
-        let before = self.state.active.replace(lanes);
-        body();
-        self.state.active.set(before);
-    }
-    /// Runs `body(first index, active lanes)` for packs that cover `0..n`.
-    #[inline(always)]
-    fn packs(self, n: i64, body: impl Fn(Index)) {
+    fn packs(self, by_lanes: bool, n: i64, body: impl Fn(Index)) {
         let before = self.state.active.get();
+        let stride = if by_lanes { P::LANES as i64 } else { 1 };
         let mut base = 0;
         while base < n {
             let rest = n - base;
             let lanes = if rest >= P::LANES as i64 { Self::all_lanes() } else { (1 << rest) - 1 };
-            self.state.active.set(lanes);
-            body(Index::Affine { base, step: 1 });
-            base += P::LANES as i64;
+            self.state.active.set(if by_lanes { lanes } else { before });
+            body(Index::along(base, by_lanes));
+            base += stride;
         }
         self.state.active.set(before);
     }
@@ -108,19 +106,28 @@ impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
 
 #[inline(always)]
 fn select_leaves<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(mask: Mask, a: C, b: C) -> C {
-    a.zip_leaves(b, &mut |a, b| match (a, b) {
-        (Leaf::Real(a), Leaf::Real(b)) => Leaf::Real(Pack::select(mask, a, b)),
-        (Leaf::Int(a), Leaf::Int(b)) => Leaf::Int(Index::select(mask, a, b)),
-        _ => unreachable!("both values have the same shape"),
-    })
+    a.zip_leaves(
+        b,
+        &mut inlined(
+            #[inline(always)]
+            |a: Leaf<Host<'c, S, P>>, b| match (a, b) {
+                (Leaf::Real(a), Leaf::Real(b)) => Leaf::Real(Pack::select(mask, a, b)),
+                (Leaf::Int(a), Leaf::Int(b)) => Leaf::Int(Index::select(mask, a, b)),
+                _ => unreachable!("both values have the same shape"),
+            },
+        ),
+    )
 }
 
 #[inline(always)]
 fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lane: usize) -> C {
-    value.map_leaves(&mut |leaf| match leaf {
-        Leaf::Real(real) => Leaf::Real(real.lane(lane)),
-        Leaf::Int(int) => Leaf::Int(Index::uniform(int.lane(lane))),
-    })
+    value.map_leaves(&mut inlined(
+        #[inline(always)]
+        |leaf: Leaf<Host<'c, S, P>>| match leaf {
+            Leaf::Real(real) => Leaf::Real(real.lane(lane)),
+            Leaf::Int(int) => Leaf::Int(Index::uniform(int.lane(lane))),
+        },
+    ))
 }
 
 impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
@@ -148,7 +155,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     #[inline(always)]
     fn to_real(self, value: Index) -> Self::Real {
         match value {
-            Index::Affine { base, step: 0 } => Pack::lit(base as f64),
+            _ if value.as_uniform().is_some() => Pack::lit(value.lane(0) as f64),
             _ => Pack::from_lanes(std::array::from_fn(|l| <P as Precision<S>>::from_f64(value.lane(l) as f64))),
         }
     }
@@ -157,35 +164,28 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     fn when(self, p: Mask, body: impl Fn()) {
         let lanes = self.state.active.get() & p.0;
         if lanes != 0 {
-            self.with_active(lanes, body);
+            let before = self.state.active.replace(lanes);
+            body();
+            self.state.active.set(before);
         }
     }
     #[inline(always)]
     fn fold<C: Carry<Self>>(self, n: impl Into<Index>, initial: C, body: impl Fn(Index, C) -> C) -> C {
+        let n = n.into();
+        let outside = self.state.active.get();
         let mut state = initial;
-        match n.into() {
-            Index::Affine { base: n, step: 0 } => {
-                let mut i = 0;
-                while i < n {
-                    state = body(Index::uniform(i), state);
-                    i += 1;
-                }
+        let mut i = 0;
+        loop {
+            let lanes = outside & Index::uniform(i).lt(n).0;
+            if lanes == 0 {
+                break;
             }
-            n => {
-                let outside = self.state.active.get();
-                let mut i = 0;
-                loop {
-                    let lanes = outside & Index::uniform(i).lt(n).0;
-                    if lanes == 0 {
-                        break;
-                    }
-                    self.state.active.set(lanes);
-                    state = select_leaves(Mask(lanes), body(Index::uniform(i), state), state);
-                    i += 1;
-                }
-                self.state.active.set(outside);
-            }
+            self.state.active.set(lanes);
+            let next = body(Index::uniform(i), state);
+            state = if lanes == outside { next } else { select_leaves(Mask(lanes), next, state) };
+            i += 1;
         }
+        self.state.active.set(outside);
         state
     }
 
@@ -195,11 +195,8 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         let before = state.active.get();
         let pack_bytes = state.private_slots * SLOT_BYTES;
         // With one lane a thread, neighbouring threads share a pack; otherwise neighbouring lanes do.
-        let (outer, inner) = if state.vector_length == 1 {
-            (1, state.team_size)
-        } else {
-            (state.team_size, state.vector_length)
-        };
+        let (outer, inner) =
+            if state.vector_length == 1 { (1, state.team_size) } else { (state.team_size, state.vector_length) };
         let mut pack = state.private_base;
         for thread in 0..outer as i64 {
             let mut first = 0;
@@ -207,7 +204,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
                 let rest = inner - first;
                 state.active.set(if rest >= Self::lanes() { Self::all_lanes() } else { (1 << rest) - 1 });
                 state.private_pack.set(pack);
-                let along = Index::Affine { base: first as i64, step: 1 };
+                let along = Index::along(first as i64, true);
                 body(if state.vector_length == 1 {
                     WorkItem { thread: along, lane: Index::uniform(0) }
                 } else {
@@ -221,22 +218,19 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     }
     #[inline(always)]
     fn spread(self, spread: Spread, n: impl Into<Index>, body: impl Fn(Index)) {
-        let n = Self::uniform(n.into());
-        match spread {
-            Spread::Team | Spread::Lanes => self.packs(n, body),
-            Spread::Threads => {
-                for i in 0..n {
-                    body(Index::uniform(i));
-                }
-            }
-        }
+        self.packs(spread != Spread::Threads, Self::uniform(n.into()), body);
     }
     #[inline(always)]
     fn for_each_row_column(self, rows: impl Into<Index>, columns: impl Into<Index>, body: impl Fn(Index, Index)) {
         let (rows, columns) = (Self::uniform(rows.into()), Self::uniform(columns.into()));
         let mut row = 0;
         while row < rows {
-            self.packs(columns, |column| body(Index::uniform(row), column));
+            self.packs(
+                true,
+                columns,
+                #[inline(always)]
+                |column| body(Index::uniform(row), column),
+            );
             row += 1;
         }
     }
@@ -252,20 +246,19 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         join: impl Fn(C, C) -> C,
         body: impl Fn(Index) -> C,
     ) -> C {
+        let by_lanes = spread != Spread::Threads;
         let total = Cell::new(identity);
-        let n = Self::uniform(n.into());
-        match spread {
-            Spread::Threads => {
-                for i in 0..n {
-                    total.set(join(total.get(), body(Index::uniform(i))));
-                }
-                total.get()
-            }
-            Spread::Team | Spread::Lanes => {
-                self.packs(n, |i| total.set(join(total.get(), self.keep_active(body(i), identity))));
-                self.combine_lanes(total.get(), &join)
-            }
-        }
+        self.packs(
+            by_lanes,
+            Self::uniform(n.into()),
+            #[inline(always)]
+            |i| {
+                let value = body(i);
+                let value = if by_lanes { self.keep_active(value, identity) } else { value };
+                total.set(join(total.get(), value));
+            },
+        );
+        if by_lanes { self.combine_lanes(total.get(), &join) } else { total.get() }
     }
     #[inline(always)]
     fn scan_spread<C: Carry<Self>>(
@@ -277,15 +270,20 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         output: impl Fn(Index, C),
     ) -> C {
         let running = Cell::new(identity);
-        self.packs(Self::uniform(n.into()), |i| {
-            let value = self.keep_active(body(i), identity);
-            let mut prefix = running.get();
-            for lane in 0..Self::lanes() {
-                prefix = select_leaves(Mask(1 << lane), running.get(), prefix);
-                running.set(join(running.get(), lane_of(value, lane)));
-            }
-            output(i, prefix);
-        });
+        self.packs(
+            true,
+            Self::uniform(n.into()),
+            #[inline(always)]
+            |i| {
+                let value = self.keep_active(body(i), identity);
+                let mut prefix = running.get();
+                for lane in 0..Self::lanes() {
+                    prefix = select_leaves(Mask(1 << lane), running.get(), prefix);
+                    running.set(join(running.get(), lane_of(value, lane)));
+                }
+                output(i, prefix);
+            },
+        );
         running.get()
     }
     #[inline(always)]
@@ -293,9 +291,27 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         let length = self.state.vector_length;
         let source = |lane: usize| -> usize {
             match shift {
-                Shift::Down(places) => if lane + places < length { lane + places } else { lane },
-                Shift::Up(places) => if lane >= places && lane < length { lane - places } else { lane },
-                Shift::Rotate(places) => if lane < length { (lane + places) % length } else { lane },
+                Shift::Down(places) => {
+                    if lane + places < length {
+                        lane + places
+                    } else {
+                        lane
+                    }
+                }
+                Shift::Up(places) => {
+                    if lane >= places && lane < length {
+                        lane - places
+                    } else {
+                        lane
+                    }
+                }
+                Shift::Rotate(places) => {
+                    if lane < length {
+                        (lane + places) % length
+                    } else {
+                        lane
+                    }
+                }
                 Shift::From(from) => (from.lane(lane).max(0) as usize).min(MAX_LANES - 1),
             }
         };
@@ -318,7 +334,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
                 let lanes = real.lanes();
                 Leaf::Real(Pack::from_lanes(std::array::from_fn(|lane| lanes[source(lane)])))
             }
-            Leaf::Int(int) => Leaf::Int(Index::General(std::array::from_fn(|lane| int.lane(source(lane))))),
+            Leaf::Int(int) => Leaf::Int(Index::general(std::array::from_fn(|lane| int.lane(source(lane))))),
         }
     }
 
@@ -339,7 +355,8 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     fn private_set(self, slot: usize, value: Self::Real) {
         let pack = self.state.private_pack.get();
         let active = self.state.active.get();
-        let value = if active == Self::all_lanes() { value } else { Pack::select(Mask(active), value, self.private_get(slot)) };
+        let value =
+            if active == Self::all_lanes() { value } else { Pack::select(Mask(active), value, self.private_get(slot)) };
         // SAFETY: as in `private_get`; the arena belongs to this team.
         unsafe { pack.add(slot * SLOT_BYTES).cast::<P::Register>().write(value.0) }
     }
@@ -370,10 +387,22 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         _index: &[Index],
         value: Leaf<Self>,
     ) -> Leaf<Self> {
-        access::update::<S, P, E>(memory, offset, self.state, value, None, |old, new| match op {
+        access::update::<S, P, E>(memory, offset, self.state, &value, None, |old, new| match op {
             AtomicOp::Add => access::sum(old, new),
-            AtomicOp::Min => if access::less(new, old) { new } else { old },
-            AtomicOp::Max => if access::less(old, new) { new } else { old },
+            AtomicOp::Min => {
+                if access::less(new, old) {
+                    new
+                } else {
+                    old
+                }
+            }
+            AtomicOp::Max => {
+                if access::less(old, new) {
+                    new
+                } else {
+                    old
+                }
+            }
             AtomicOp::Exchange => new,
         })
     }
@@ -386,6 +415,6 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         expected: Leaf<Self>,
         value: Leaf<Self>,
     ) -> Leaf<Self> {
-        access::update::<S, P, E>(memory, offset, self.state, value, Some(expected), |_, new| new)
+        access::update::<S, P, E>(memory, offset, self.state, &value, Some(&expected), |_, new| new)
     }
 }

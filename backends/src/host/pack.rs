@@ -2,7 +2,8 @@
 
 use super::Host;
 use farro_portability::{Carry, Leaf, Predicate, Real, Select};
-use pulp::Simd;
+use pulp::{MemMask, Simd};
+use std::any::TypeId;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// Most lanes of a pack.
@@ -52,6 +53,12 @@ pub(crate) fn token<S: Simd>() -> S {
     unsafe { std::mem::transmute_copy(&()) }
 }
 
+#[inline(always)]
+fn has_fused<S: Simd>() -> bool {
+    let set = TypeId::of::<S>();
+    set != TypeId::of::<pulp::Scalar>() && set != TypeId::of::<pulp::Scalar256b>()
+}
+
 /// Scalars that packs are made of: `f64` and `f32`.
 pub trait Precision<S: Simd>: Real<Predicate = bool> + Send + Sync + PartialEq + 'static {
     /// A SIMD register.
@@ -86,6 +93,11 @@ pub trait Precision<S: Simd>: Real<Predicate = bool> + Send + Sync + PartialEq +
     fn select(mask: Mask, a: Self::Register, b: Self::Register) -> Self::Register;
     /// Lane `i` becomes lane `i + places`, around the end.
     fn rotate_down(a: Self::Register, places: usize) -> Self::Register;
+    /// Writes the lanes that the mask selects.
+    ///
+    /// # Safety
+    /// `pointer` plus each selected lane must be valid for a write.
+    unsafe fn store_masked(mask: Mask, pointer: *mut Self, value: Self::Register);
     /// Widens or narrows.
     fn from_f64(value: f64) -> Self;
     /// Widens.
@@ -96,7 +108,7 @@ macro_rules! precision {
     ($scalar:ty, $bits:ty, $register:ident, $lanes:ident, $mask:ident, $unsigned:ident,
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $mul_add:ident $neg:ident $sqrt:ident $abs:ident
      $lt:ident $le:ident $eq:ident $select:ident $and:ident $gt:ident $splat_unsigned:ident $select_unsigned:ident
-     $rotate:ident) => {
+     $rotate:ident $store:ident) => {
         impl<S: Simd> Precision<S> for $scalar {
             type Register = S::$register;
             const LANES: usize = S::$lanes;
@@ -122,7 +134,9 @@ macro_rules! precision {
             }
             #[inline(always)]
             fn mul_add(a: S::$register, b: S::$register, c: S::$register) -> S::$register {
-                token::<S>().$mul_add(a, b, c)
+                let simd = token::<S>();
+                // Without instructions for it, a fused product would be a library call for each lane.
+                if has_fused::<S>() { simd.$mul_add(a, b, c) } else { simd.$add(simd.$mul(a, b), c) }
             }
             #[inline(always)]
             fn neg(a: S::$register) -> S::$register {
@@ -151,13 +165,22 @@ macro_rules! precision {
             #[inline(always)]
             fn select(mask: Mask, a: S::$register, b: S::$register) -> S::$register {
                 let simd = token::<S>();
-                let lane_bits: S::$unsigned = first_lanes(std::array::from_fn::<$bits, MAX_LANES, _>(|i| 1 << i));
+                let lane_bits: S::$unsigned = first_lanes(const { lane_bits!($bits) });
                 let set = simd.$and(lane_bits, simd.$splat_unsigned(mask.0 as $bits));
                 simd.$select(simd.$gt(set, simd.$splat_unsigned(0)), a, b)
             }
             #[inline(always)]
             fn rotate_down(a: S::$register, places: usize) -> S::$register {
                 token::<S>().$rotate(a, places)
+            }
+            #[inline(always)]
+            unsafe fn store_masked(mask: Mask, pointer: *mut Self, value: S::$register) {
+                let simd = token::<S>();
+                let lane_bits: S::$unsigned = first_lanes(const { lane_bits!($bits) });
+                let set = simd.$and(lane_bits, simd.$splat_unsigned(mask.0 as $bits));
+                let selected = simd.$gt(set, simd.$splat_unsigned(0));
+                // SAFETY: by contract.
+                unsafe { simd.$store(MemMask::new(selected), pointer, value) }
             }
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
@@ -169,6 +192,19 @@ macro_rules! precision {
             }
         }
     };
+}
+
+/// Bit `i` in lane `i`.
+macro_rules! lane_bits {
+    ($bits:ty) => {{
+        let mut bits = [0 as $bits; MAX_LANES];
+        let mut lane = 0;
+        while lane < MAX_LANES {
+            bits[lane] = 1 << lane;
+            lane += 1;
+        }
+        bits
+    }};
 }
 
 /// The bits of a register mask.
@@ -199,18 +235,20 @@ pub(crate) fn spread_lanes<A: Copy + Default, R: Copy>(register: R) -> [A; MAX_L
     const { assert!(size_of::<R>() <= size_of::<[A; MAX_LANES]>()) }
     let mut lanes = [A::default(); MAX_LANES];
     // SAFETY: registers are plain data and fit the array.
-    unsafe { std::ptr::copy_nonoverlapping((&raw const register).cast::<u8>(), lanes.as_mut_ptr().cast(), size_of::<R>()) }
+    unsafe {
+        std::ptr::copy_nonoverlapping((&raw const register).cast::<u8>(), lanes.as_mut_ptr().cast(), size_of::<R>())
+    }
     lanes
 }
 
 precision!(f64, u64, f64s, F64_LANES, m64s, u64s,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s mul_add_e_f64s neg_f64s sqrt_f64s abs_f64s
     less_than_f64s less_than_or_equal_f64s equal_f64s select_f64s and_u64s greater_than_u64s splat_u64s select_u64s
-    rotate_left_f64s);
+    rotate_left_f64s mask_store_ptr_f64s);
 precision!(f32, u32, f32s, F32_LANES, m32s, u32s,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s mul_add_e_f32s neg_f32s sqrt_f32s abs_f32s
     less_than_f32s less_than_or_equal_f32s equal_f32s select_f32s and_u32s greater_than_u32s splat_u32s select_u32s
-    rotate_left_f32s);
+    rotate_left_f32s mask_store_ptr_f32s);
 
 /// A real of the host target: one register of instruction set `S`.
 #[derive(Clone, Copy)]

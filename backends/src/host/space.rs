@@ -7,9 +7,9 @@ use super::{Host, SLOT_BYTES, TeamState};
 use crate::launch::{Arguments, Prepared, PreparedKernels};
 use farro_portability::{
     Access, ArgSet, ArgsOf, Binder, Borrowed, Element, HostMemory, Kernel, KernelView, LaunchError, LaunchInfo, Layout,
-    Limits, Real, Space, TeamPolicy, ViewHandle,
+    Limits, Real as _, Space, TeamPolicy, ViewHandle,
 };
-use pulp::{Scalar, Simd, WithSimd};
+use pulp::{Scalar, Scalar256b, Simd, WithSimd};
 use rayon::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -18,8 +18,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Which instructions a [`HostSpace`] uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionSet {
-    /// One lane.
-    Scalar,
+    /// What every machine of this architecture has; packs of 32 bytes.
+    Portable,
     /// AVX2 and FMA.
     Avx2,
     /// AVX-512.
@@ -31,7 +31,7 @@ pub enum InstructionSet {
 impl InstructionSet {
     /// The instruction sets of this machine, best last.
     pub fn available() -> Vec<InstructionSet> {
-        let mut sets = vec![InstructionSet::Scalar];
+        let mut sets = vec![InstructionSet::Portable];
         #[cfg(target_arch = "x86_64")]
         {
             if pulp::x86::V3::try_new().is_some() {
@@ -50,28 +50,27 @@ impl InstructionSet {
     /// The name as people write it.
     pub fn name(self) -> &'static str {
         match self {
-            InstructionSet::Scalar => "one lane",
+            InstructionSet::Portable => "portable",
             InstructionSet::Avx2 => "AVX2",
             InstructionSet::Avx512 => "AVX-512",
             InstructionSet::Neon => "NEON",
         }
     }
-    fn register_bytes(self) -> Option<usize> {
+    fn register_bytes(self) -> usize {
         match self {
-            InstructionSet::Scalar => None,
-            InstructionSet::Neon => Some(16),
-            InstructionSet::Avx2 => Some(32),
-            InstructionSet::Avx512 => Some(64),
+            InstructionSet::Neon => 16,
+            InstructionSet::Portable | InstructionSet::Avx2 => 32,
+            InstructionSet::Avx512 => 64,
         }
     }
 }
 
-/// A scalar type in which the host can compute on every instruction set.
-pub trait HostPrecision: Real<Predicate = bool> + Send + Sync + PartialEq + 'static {
-    /// Bytes of a number.
-    const BYTES: usize;
-    /// The type as an element.
+/// How the host computes: in `f64` or `f32` on the best instruction set, or in [`OneLane`].
+pub trait HostPrecision: Send + Sync + 'static {
+    /// The type in which reals compute.
     type Storage: farro_portability::RealElement;
+    /// Lanes of a pack.
+    fn lanes(set: InstructionSet) -> usize;
     /// Runs the teams `ranks` of a launch.
     #[doc(hidden)]
     fn run<K: Kernel>(set: InstructionSet, job: TeamJob<'_, '_, K>);
@@ -80,8 +79,10 @@ pub trait HostPrecision: Real<Predicate = bool> + Send + Sync + PartialEq + 'sta
 macro_rules! host_precision {
     ($($scalar:ty),*) => {$(
         impl HostPrecision for $scalar {
-            const BYTES: usize = size_of::<$scalar>();
             type Storage = $scalar;
+            fn lanes(set: InstructionSet) -> usize {
+                set.register_bytes() / size_of::<$scalar>()
+            }
             #[inline]
             fn run<K: Kernel>(set: InstructionSet, job: TeamJob<'_, '_, K>) {
                 let job = InPrecision { job, marker: PhantomData::<$scalar> };
@@ -92,7 +93,7 @@ macro_rules! host_precision {
                     InstructionSet::Avx512 => vectorize(pulp::x86::V4::try_new(), job),
                     #[cfg(target_arch = "aarch64")]
                     InstructionSet::Neon => vectorize(pulp::aarch64::Neon::try_new(), job),
-                    _ => vectorize(Some(Scalar), job),
+                    _ => vectorize(Some(Scalar256b), job),
                 }
             }
         }
@@ -113,6 +114,21 @@ fn vectorize<S: Simd>(simd: Option<S>, job: impl WithSimd<Output = ()>) {
     // The set was found when the space was made.
     if let Some(simd) = simd {
         Simd::vectorize(simd, job);
+    }
+}
+
+/// `f64` with one lane, whatever the machine has: the measure of what lanes gain.
+#[derive(Clone, Copy, Debug)]
+pub struct OneLane;
+
+impl HostPrecision for OneLane {
+    type Storage = f64;
+    fn lanes(_set: InstructionSet) -> usize {
+        1
+    }
+    #[inline]
+    fn run<K: Kernel>(_set: InstructionSet, job: TeamJob<'_, '_, K>) {
+        vectorize(Some(Scalar), InPrecision { job, marker: PhantomData::<f64> });
     }
 }
 
@@ -156,35 +172,33 @@ thread_local! {
 
 #[inline(always)]
 fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
-    ARENA.with_borrow_mut(|arena| {
-        let (team_size, vector_length) = (job.policy.team_size(), job.policy.vector_length());
-        let packs = if vector_length == 1 {
-            team_size.div_ceil(P::LANES)
-        } else {
-            team_size * vector_length.div_ceil(P::LANES)
-        };
-        let private_bytes = packs * job.info.private_slots * SLOT_BYTES;
-        let level_bytes = job.info.scratch_bytes.map(|bytes| bytes.next_multiple_of(SLOT_BYTES));
-        let base = arena.reserve(private_bytes + level_bytes[0] + level_bytes[1]);
-        let level_0 = base.wrapping_add(private_bytes);
-        let state = TeamState {
-            league_rank: job.rank,
-            league_size: job.policy.league_size(),
-            team_size,
-            vector_length,
-            exclusive: job.exclusive,
-            active: Cell::new(1),
-            private_base: base,
-            private_slots: job.info.private_slots,
-            private_used: Cell::new(0),
-            private_pack: Cell::new(base),
-            scratch: [level_0, level_0.wrapping_add(level_bytes[0])],
-            scratch_used: [Cell::new(0), Cell::new(0)],
-        };
-        let host = Host::<S, P> { state: &state, marker: PhantomData };
-        let args = <K::Args as ArgSet>::rebind(job.args, &mut IntoKernel { host });
-        job.kernel.run(host, &args);
-    });
+    let (team_size, vector_length) = (job.policy.team_size(), job.policy.vector_length());
+    let packs =
+        if vector_length == 1 { team_size.div_ceil(P::LANES) } else { team_size * vector_length.div_ceil(P::LANES) };
+    let private_bytes = packs * job.info.private_slots * SLOT_BYTES;
+    let level_bytes = job.info.scratch_bytes.map(|bytes| bytes.next_multiple_of(SLOT_BYTES));
+    // The kernel runs outside the closure, which would not inline into the vectorized function. The memory stays valid:
+    // only the next team of this thread reserves again.
+    let base = ARENA.with_borrow_mut(|arena| arena.reserve(private_bytes + level_bytes[0] + level_bytes[1]));
+    let level_0 = base.wrapping_add(private_bytes);
+    let state = TeamState {
+        league_rank: job.rank,
+        league_size: job.policy.league_size(),
+        team_size,
+        vector_length,
+        exclusive: job.exclusive,
+        active: Cell::new(1),
+        private_base: base,
+        private_slots: job.info.private_slots,
+        private_used: Cell::new(0),
+        private_pack: Cell::new(base),
+        scratch: [level_0, level_0.wrapping_add(level_bytes[0])],
+        scratch_used: [Cell::new(0), Cell::new(0)],
+    };
+    super::index::release_pool();
+    let host = Host::<S, P> { state: &state, marker: PhantomData };
+    let args = <K::Args as ArgSet>::rebind(job.args, &mut IntoKernel { host });
+    job.kernel.run(host, &args);
 }
 
 struct IntoKernel<'c, S: Simd, P: Precision<S>> {
@@ -229,7 +243,7 @@ impl<P: HostPrecision> HostSpace<P> {
     /// When the pool of threads cannot be started.
     pub fn new() -> Result<Self, LaunchError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let set = InstructionSet::available().pop().unwrap_or(InstructionSet::Scalar);
+        let set = InstructionSet::available().pop().unwrap_or(InstructionSet::Portable);
         Self::with(threads, set)
     }
     /// The given number of threads and instruction set.
@@ -259,7 +273,7 @@ impl<P: HostPrecision> HostSpace<P> {
     }
     /// Lanes of a pack.
     pub fn lanes(&self) -> usize {
-        self.set.register_bytes().map_or(1, |bytes| bytes / P::BYTES)
+        P::lanes(self.set)
     }
     /// Runs `f` on a thread of the pool, so that launches inside it need no hand-over.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
@@ -283,7 +297,9 @@ impl<P: HostPrecision> Space for HostSpace<P> {
 
     fn name(&self) -> String {
         let threads = if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) };
-        format!("host ({threads}, {}, f{})", self.set.name(), 8 * P::BYTES)
+        let bits = 8 * size_of::<P::Storage>();
+        let lanes = self.lanes();
+        format!("host ({threads}, {}, {lanes} lane{} of f{bits})", self.set.name(), if lanes == 1 { "" } else { "s" })
     }
     fn memory(&self) -> &HostMemory {
         &HostMemory

@@ -13,7 +13,10 @@ use std::collections::HashMap;
 pub(super) enum Level {
     Team,
     Thread,
+    /// An index of a range: which work item runs it is the target's choice.
     Lane,
+    /// A work item of a phase: it has private memory, and neighbours in its vector.
+    WorkItem,
 }
 
 /// State of a trace.
@@ -251,7 +254,9 @@ impl Builder {
                 let (x, y) = (x.map(|bits| bits as i64), y.map(|bits| bits as i64));
                 match (binary, x, y) {
                     (Binary::Add, Some(0), _) | (Binary::Mul, Some(1), _) => return Some(b),
-                    (Binary::Add | Binary::Sub, _, Some(0)) | (Binary::Mul | Binary::Div, _, Some(1)) => return Some(a),
+                    (Binary::Add | Binary::Sub, _, Some(0)) | (Binary::Mul | Binary::Div, _, Some(1)) => {
+                        return Some(a);
+                    }
                     (Binary::Mul, Some(0), _) => return Some(a),
                     (Binary::Mul, _, Some(0)) => return Some(b),
                     (Binary::Rem, _, Some(1)) => return Some(self.typed_int(kind, 0)),
@@ -342,7 +347,11 @@ impl Builder {
         let first_byte = self.program.scratch_bytes[level].next_multiple_of(kind.bytes());
         // Blocks start at multiples of 16 bytes, so that vector and asynchronous copies are possible.
         self.program.scratch_bytes[level] = (first_byte + len * kind.bytes()).next_multiple_of(16);
-        self.memory(Memory { name: name.into(), kind, place: Place::Scratch { level, first_byte, len, extents: extents.to_vec() } })
+        self.memory(Memory {
+            name: name.into(),
+            kind,
+            place: Place::Scratch { level, first_byte, len, extents: extents.to_vec() },
+        })
     }
     /// Refuses an allocation that would happen a different number of times on different targets.
     pub fn refuse_allocation(&mut self, what: &str) {
@@ -392,7 +401,7 @@ impl Builder {
     pub fn once(&mut self) -> Option<Value> {
         let zero = self.int(0);
         match self.level {
-            Level::Lane => None,
+            Level::Lane | Level::WorkItem => None,
             Level::Team if self.program.work_items() == 1 => None,
             Level::Team => {
                 let item = self.special(Special::WorkItem);
@@ -435,7 +444,15 @@ impl Builder {
         self.define(kind, Op::LoopBound, varying)
     }
     #[allow(clippy::too_many_arguments)]
-    pub fn push_loop(&mut self, index: Value, start: Value, end: Value, step: usize, carried: Vec<Carried>, body: Block) {
+    pub fn push_loop(
+        &mut self,
+        index: Value,
+        start: Value,
+        end: Value,
+        step: usize,
+        carried: Vec<Carried>,
+        body: Block,
+    ) {
         self.push(Statement::Loop { index, start, end, step, carried, body });
     }
     pub fn snapshot(&self) -> Snapshot {
@@ -464,11 +481,13 @@ impl Builder {
         if self.program.vector_length == 1 {
             return value;
         }
-        if self.level != Level::Lane {
+        if self.level != Level::WorkItem {
             self.refuse(Some(site), "lanes exchange values outside a phase; use it inside `phase`");
         }
         self.program.exchanges_lanes = true;
         let kind = self.kind(value);
-        self.effect(kind, Op::Shift(value, shift), true, Vec::new(), Some(site))
+        // One lane's value is the same for all lanes, and so for a team of one thread.
+        let uniform = matches!(shift, LaneShift::From(lane) if self.program.team_size == 1 && !self.is_varying(lane));
+        self.effect(kind, Op::Shift(value, shift), !uniform, Vec::new(), Some(site))
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn reduce<C: Carry<Tracer>>(
     let mut value = accumulate();
     let (threads, lanes) = with(|b| (b.program.team_size, b.program.vector_length));
     if spread != Spread::Threads && lanes > 1 {
-        let before = with(|b| std::mem::replace(&mut b.level, Level::Lane));
+        let before = with(|b| std::mem::replace(&mut b.level, Level::WorkItem));
         value = combine_lanes(value, &join);
         if spread == Spread::Lanes || threads == 1 {
             value = shift(value, Shift::From(TracedInt::from(0i64)));
@@ -91,20 +91,24 @@ pub(super) fn reduce<C: Carry<Tracer>>(
         return value;
     }
     let thread = TracedInt(with(|b| b.thread()));
-    let write = |value: C| {
-        let before = with(|b| std::mem::replace(&mut b.level, Level::Thread));
+    let write = |value: C, level: Level| {
+        let before = with(|b| std::mem::replace(&mut b.level, level));
         put(value, thread.0, threads, site);
         with(|b| b.level = before);
     };
-    write(value);
+    write(value, Level::Thread);
     let mut half = threads.next_power_of_two() / 2;
     while half > 0 {
         with(|b| b.barrier(site));
         let partner = thread + half as i64;
-        let active = thread.lt(TracedInt::from(half)) & partner.lt(TracedInt::from(threads));
+        let mut active = thread.lt(TracedInt::from(half)) & partner.lt(TracedInt::from(threads));
+        if lanes > 1 {
+            // Only the lane that stores may load: the row changes while others would still read it.
+            active = active & TracedInt(with(|b| b.lane())).equals(TracedInt::from(0i64));
+        }
         tracer.when(active, || {
             let own = get(identity, thread.0, threads, site);
-            write(widen(join(own, get(identity, partner.0, threads, site))));
+            write(widen(join(own, get(identity, partner.0, threads, site))), Level::Lane);
         });
         half /= 2;
     }

@@ -131,12 +131,7 @@ impl Op {
     pub fn is_pure(&self) -> bool {
         !matches!(
             self,
-            Op::LoopBound
-                | Op::Load(..)
-                | Op::Atomic(..)
-                | Op::CompareExchange(..)
-                | Op::PrivateGet(_)
-                | Op::Shift(..)
+            Op::LoopBound | Op::Load(..) | Op::Atomic(..) | Op::CompareExchange(..) | Op::PrivateGet(_) | Op::Shift(..)
         )
     }
     /// The operands.

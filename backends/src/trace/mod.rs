@@ -6,6 +6,7 @@
 mod builder;
 mod collective;
 pub mod ir;
+pub mod mutate;
 pub mod optimize;
 mod values;
 
@@ -15,8 +16,8 @@ pub use values::{TracedBool, TracedInt, TracedReal};
 use builder::{Level, TraceGuard, with};
 use farro_portability::{
     Access, ArgSet, ArgsOf, AtomicOp, Binder, Borrowed, Carry, Element, ElementKind, Integer, Kernel, KernelView,
-    LaunchError, Layout, LayoutRight, Leaf, MemorySpace, RealElement, ScratchLevel, ScratchView, Shift, Spread, Target, TeamPolicy, ViewHandle,
-    WorkItem,
+    LaunchError, Layout, LayoutRight, Leaf, MemorySpace, RealElement, ScratchLevel, ScratchView, Shift, Spread, Target,
+    TeamPolicy, ViewHandle, WorkItem,
 };
 use ir::{Carried, LaneShift, Memory, MemoryId, Op, Parameter, Place, Site, Source, Special, Statement, Type, Value};
 use std::marker::PhantomData;
@@ -159,7 +160,7 @@ impl Tracer {
     ) -> C {
         let bounds_vary = with(|b| b.is_varying(start) || b.is_varying(end));
         let mut varies: Vec<bool> = Vec::new();
-        let initial = initial.map_leaves(&mut |value| {
+        let mut initial = initial.map_leaves(&mut |value| {
             let value = unwrap(value);
             varies.push(with(|b| b.is_varying(value)) || bounds_vary);
             leaf(with(|b| b.kind(value)), value)
@@ -185,11 +186,15 @@ impl Tracer {
             });
             let next = body(TracedInt(index), inside);
             let (mut number, mut mismatch) = (0, false);
+            let mut widens = vec![false; carried.len()];
             next.map_leaves(&mut |value| {
                 let mut next = unwrap(value);
                 with(|b| {
                     let kind = b.kind(carried[number].inside);
-                    if b.kind(next) != kind {
+                    if (kind, b.kind(next)) == (Type::I32, Type::I64) {
+                        widens[number] = true;
+                        mismatch = true;
+                    } else if b.kind(next) != kind {
                         next = b.convert(next, kind);
                     }
                     if b.is_varying(next) && !varies[number] {
@@ -206,8 +211,15 @@ impl Tracer {
                 b.close(bounds_vary)
             });
             if mismatch {
-                // A state that began uniform does not stay so: trace the body again with what is known now.
+                // A state that began uniform or in 32 bits does not stay so: trace the body again with what is known.
                 with(|b| b.restore(snapshot));
+                let mut number = 0;
+                initial = initial.map_leaves(&mut |value| {
+                    let wide =
+                        with(|b| if widens[number] { b.convert(unwrap(value), Type::I64) } else { unwrap(value) });
+                    number += 1;
+                    leaf(with(|b| b.kind(wide)), wide)
+                });
                 continue;
             }
             let mut number = 0;
@@ -270,6 +282,21 @@ impl Tracer {
                 }
             }
         })
+    }
+
+    fn shift_at(self, value: Leaf<Self>, shift: Shift<TracedInt>, site: Site) -> Leaf<Self> {
+        let shift = match shift {
+            Shift::Down(places) => LaneShift::Down(places),
+            Shift::Up(places) => LaneShift::Up(places),
+            Shift::Rotate(places) => {
+                let lane = TracedInt(with(|b| b.lane()));
+                let length = with(|b| b.program.vector_length) as i64;
+                LaneShift::From(((lane + places as i64) % length).0)
+            }
+            Shift::From(lane) => LaneShift::From(lane.0),
+        };
+        let value = unwrap(value);
+        with(|b| leaf(b.kind(value), b.shift(value, shift, site)))
     }
 
     fn element_value<E: Element>(self, value: Leaf<Tracer>) -> Value {
@@ -348,7 +375,7 @@ impl Target for Tracer {
             b.remark("phase", site);
             WorkItem { thread: TracedInt(b.thread()), lane: TracedInt(b.lane()) }
         });
-        self.with_level(Level::Lane, || body(item));
+        self.with_level(Level::WorkItem, || body(item));
     }
     #[track_caller]
     fn spread(self, spread: Spread, n: impl Into<TracedInt>, body: impl Fn(TracedInt)) {
@@ -417,19 +444,28 @@ impl Target for Tracer {
     }
     #[track_caller]
     fn shift(self, value: Leaf<Self>, shift: Shift<TracedInt>) -> Leaf<Self> {
+        self.shift_at(value, shift, Location::caller())
+    }
+    // The provided methods call `shift` from a closure, which has lost the place in the kernel.
+    #[track_caller]
+    fn shift_down<C: Carry<Self>>(self, value: C, places: usize) -> C {
         let site = Location::caller();
-        let shift = match shift {
-            Shift::Down(places) => LaneShift::Down(places),
-            Shift::Up(places) => LaneShift::Up(places),
-            Shift::Rotate(places) => {
-                let lane = TracedInt(with(|b| b.lane()));
-                let length = with(|b| b.program.vector_length) as i64;
-                LaneShift::From(((lane + places as i64) % length).0)
-            }
-            Shift::From(lane) => LaneShift::From(lane.0),
-        };
-        let value = unwrap(value);
-        with(|b| leaf(b.kind(value), b.shift(value, shift, site)))
+        value.map_leaves(&mut |leaf| self.shift_at(leaf, Shift::Down(places), site))
+    }
+    #[track_caller]
+    fn shift_up<C: Carry<Self>>(self, value: C, places: usize) -> C {
+        let site = Location::caller();
+        value.map_leaves(&mut |leaf| self.shift_at(leaf, Shift::Up(places), site))
+    }
+    #[track_caller]
+    fn rotate_down<C: Carry<Self>>(self, value: C, places: usize) -> C {
+        let site = Location::caller();
+        value.map_leaves(&mut |leaf| self.shift_at(leaf, Shift::Rotate(places), site))
+    }
+    #[track_caller]
+    fn from_lane<C: Carry<Self>>(self, value: C, lane: TracedInt) -> C {
+        let site = Location::caller();
+        value.map_leaves(&mut |leaf| self.shift_at(leaf, Shift::From(lane), site))
     }
 
     fn private_allocate(self, n: usize) -> usize {
@@ -444,7 +480,7 @@ impl Target for Tracer {
     fn private_get(self, slot: usize) -> TracedReal {
         let site = Location::caller();
         TracedReal(with(|b| {
-            if b.level != Level::Lane {
+            if b.level != Level::WorkItem {
                 b.refuse(Some(site), "a private array is read outside a phase");
             }
             let kind = b.program.real;
@@ -455,7 +491,7 @@ impl Target for Tracer {
     fn private_set(self, slot: usize, value: TracedReal) {
         let site = Location::caller();
         with(|b| {
-            if b.level != Level::Lane {
+            if b.level != Level::WorkItem {
                 b.refuse(Some(site), "a private array is written outside a phase");
             }
             b.push_effect(Statement::PrivateSet { slot, value: value.0 });

@@ -150,11 +150,7 @@ macro_rules! carry {
                     _ => unreachable!("a leaf keeps its kind"),
                 }
             }
-            fn zip_leaves(
-                self,
-                other: Self,
-                f: &mut impl FnMut(Leaf<Tracer>, Leaf<Tracer>) -> Leaf<Tracer>,
-            ) -> Self {
+            fn zip_leaves(self, other: Self, f: &mut impl FnMut(Leaf<Tracer>, Leaf<Tracer>) -> Leaf<Tracer>) -> Self {
                 match f(Leaf::$leaf(self), Leaf::$leaf(other)) {
                     Leaf::$leaf(value) => value,
                     _ => unreachable!("a leaf keeps its kind"),

@@ -5,7 +5,7 @@
 
 use super::args::ViscousArgs;
 use super::physics::{Vector, add_scaled, dot, scale};
-use farro_portability::{Access, Integer, Layout, Predicate, Real, RealElement, Target};
+use farro_portability::{Access, Integer, Layout, Predicate, Real, RealElement, Target, array};
 
 /// A boundary condition of one surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,22 +97,34 @@ impl<T: Target> Surfaces<T> {
         args: &ViscousArgs<T, E, L, A>,
         subdomain: T::Int,
     ) -> Self {
-        let touched = std::array::from_fn(|side| {
-            let is_constrained = boundary.side(side) != Condition::Neumann;
-            is_constrained.then(|| T::Int::from(0i32).lt(args.surface.at([subdomain, T::Int::from(side)])))
-        });
+        let touched = array(
+            #[inline(always)]
+            |side| {
+                let is_constrained = boundary.side(side) != Condition::Neumann;
+                is_constrained.then(
+                    #[inline(always)]
+                    || T::Int::from(0i32).lt(args.surface.at([subdomain, T::Int::from(side)])),
+                )
+            },
+        );
         Surfaces { boundary, touched, last: args.radii.extent(1) - 1 }
     }
     /// Whether node level `r` is constrained on a side.
     #[inline(always)]
     fn on_side(&self, side: usize, r: T::Int) -> Option<T::Predicate> {
         let level = if side == 0 { T::Int::from(0i32) } else { self.last };
-        self.touched[side].map(|touched| touched & r.equals(level))
+        self.touched[side].map(
+            #[inline(always)]
+            |touched| touched & r.equals(level),
+        )
     }
     /// Whether node level `r` is constrained; none if no level is.
     #[inline(always)]
     pub fn constrains(&self, r: T::Int) -> Option<T::Predicate> {
-        (0..2).filter_map(|side| self.on_side(side, r)).reduce(|a, b| a | b)
+        match (self.on_side(0, r), self.on_side(1, r)) {
+            (Some(inner), Some(outer)) => Some(inner | outer),
+            (inner, outer) => inner.or(outer),
+        }
     }
     /// The constraint of node level `r`.
     #[inline(always)]
@@ -125,7 +137,11 @@ impl<T: Target> Surfaces<T> {
                 Condition::FreeSlip => &mut constraint.slip,
                 _ => &mut constraint.dirichlet,
             };
-            *factor = Some(factor.map_or(here, |other: T::Real| other + here));
+            *factor = Some(factor.map_or(
+                here,
+                #[inline(always)]
+                |other: T::Real| other + here,
+            ));
         }
         constraint
     }

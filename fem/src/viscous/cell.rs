@@ -4,7 +4,7 @@ use super::args::ViscousArgs;
 use super::boundary::{Boundary, LevelConstraint, Surfaces};
 use super::physics::{Duals, Vector, add_point, scaled_duals};
 use super::wedge::{Rule, WEDGE_CORNERS, wedge_nodes};
-use farro_portability::{Access, Layout, Real, RealElement, Target};
+use farro_portability::{Access, Layout, Real, RealElement, Target, array};
 
 /// Place of a cell: subdomain, x, y, r.
 pub type Place<I> = [I; 4];
@@ -44,20 +44,41 @@ pub fn gather<T: Target, E: RealElement, L: Layout, A: Access>(
         (x + i as i64, y + j as i64, r + (node / 4) as i64)
     };
     Cell {
-        points: std::array::from_fn(|column| {
-            let [i, j] = corner(column);
-            std::array::from_fn(|c| args.points.at([int(c), s, y + j as i64, x + i as i64]))
-        }),
-        radii: std::array::from_fn(|side| args.radii.at([s, r + side as i64])),
-        u: std::array::from_fn(|node| {
-            let (x, y, r) = at(node);
-            std::array::from_fn(|c| args.u.at([int(c), s, x, y, r]))
-        }),
-        k: std::array::from_fn(|node| {
-            let (x, y, r) = at(node);
-            args.k.at([s, x, y, r])
-        }),
-        constraints: std::array::from_fn(|side| surfaces.constraint(r + side as i64)),
+        points: array(
+            #[inline(always)]
+            |column| {
+                let [i, j] = corner(column);
+                array(
+                    #[inline(always)]
+                    |c| args.points.at([int(c), s, y + j as i64, x + i as i64]),
+                )
+            },
+        ),
+        radii: array(
+            #[inline(always)]
+            |side| args.radii.at([s, r + side as i64]),
+        ),
+        u: array(
+            #[inline(always)]
+            |node| {
+                let (x, y, r) = at(node);
+                array(
+                    #[inline(always)]
+                    |c| args.u.at([int(c), s, x, y, r]),
+                )
+            },
+        ),
+        k: array(
+            #[inline(always)]
+            |node| {
+                let (x, y, r) = at(node);
+                args.k.at([s, x, y, r])
+            },
+        ),
+        constraints: array(
+            #[inline(always)]
+            |side| surfaces.constraint(r + side as i64),
+        ),
     }
 }
 
@@ -70,32 +91,51 @@ impl<R: Real> Cell<R> {
     /// A vector at a node, without its constrained part.
     #[inline(always)]
     pub fn constrained(&self, node: usize, vector: Vector<R>) -> Vector<R> {
-        self.constraints[node / 4].apply(vector, || self.points[node % 4])
+        self.constraints[node / 4].apply(
+            vector,
+            #[inline(always)]
+            || self.points[node % 4],
+        )
     }
     /// The unit-sphere corners of a wedge.
     #[inline(always)]
     pub fn wedge_points(&self, wedge: usize) -> [Vector<R>; 3] {
-        WEDGE_CORNERS[wedge].map(|[i, j]| self.points[i + 2 * j])
+        array(
+            #[inline(always)]
+            |corner| {
+                let [i, j] = WEDGE_CORNERS[wedge][corner];
+                self.points[i + 2 * j]
+            },
+        )
     }
     /// Velocities (constrained) and viscosities of a wedge.
     #[inline(always)]
     pub fn wedge_fields(&self, wedge: usize) -> ([Vector<R>; 6], [R; 6]) {
         let nodes = wedge_nodes(wedge);
-        (nodes.map(|node| self.velocity(node)), nodes.map(|node| self.k[node]))
+        (
+            array(
+                #[inline(always)]
+                |i| self.velocity(nodes[i]),
+            ),
+            array(
+                #[inline(always)]
+                |i| self.k[nodes[i]],
+            ),
+        )
     }
     /// The result of one wedge, from strain and stress at each point, without an element matrix.
     #[inline(always)]
     pub fn wedge_result(&self, wedge: usize, rule: Rule) -> [Vector<R>; 6] {
-        self.wedge_result_with(wedge, rule, |lateral| scaled_duals(self.wedge_points(wedge), lateral))
+        self.wedge_result_with(
+            wedge,
+            rule,
+            #[inline(always)]
+            |lateral| scaled_duals(self.wedge_points(wedge), lateral),
+        )
     }
     /// The same with scaled dual bases that the caller provides.
     #[inline(always)]
-    pub fn wedge_result_with(
-        &self,
-        wedge: usize,
-        rule: Rule,
-        duals: impl Fn([f64; 2]) -> Duals<R>,
-    ) -> [Vector<R>; 6] {
+    pub fn wedge_result_with(&self, wedge: usize, rule: Rule, duals: impl Fn([f64; 2]) -> Duals<R>) -> [Vector<R>; 6] {
         let (u, k) = self.wedge_fields(wedge);
         let mut y = [[R::zero(); 3]; 6];
         // Points of one lateral place follow each other and share its dual basis.

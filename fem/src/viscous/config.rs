@@ -121,7 +121,10 @@ impl Config {
         }
         match self.variant {
             Variant::Shmem | Variant::Tuned => {
-                let product = x.checked_mul(y).and_then(|xy| xy.checked_mul(r));
+                let product = x.checked_mul(y).and_then(
+                    #[inline(always)]
+                    |xy| xy.checked_mul(r),
+                );
                 if !matches!(product, Some(1..=65536)) {
                     return refuse(format!("a tile of {x},{y},{r} cells is not possible; 1 to 65536 cells are"));
                 }
@@ -132,13 +135,17 @@ impl Config {
             Variant::Marching => {
                 if self.rows == 0 || self.threads == 0 || self.rows * self.threads < 2 || self.rows > 1024 {
                     let (threads, rows) = (self.threads, self.rows);
-                    return refuse(format!("{threads} threads of {rows} cell rows are not possible; a team needs two rows"));
+                    return refuse(format!(
+                        "{threads} threads of {rows} cell rows are not possible; a team needs two rows"
+                    ));
                 }
                 if self.radial_blocks == 0 {
                     return refuse("0 radial blocks are not possible; use 1 or more".into());
                 }
                 if self.lanes.is_some_and(|lanes| lanes < 4) {
-                    return refuse("marching needs 4 lanes or more, since the outer two repeat neighbours' cells".into());
+                    return refuse(
+                        "marching needs 4 lanes or more, since the outer two repeat neighbours' cells".into(),
+                    );
                 }
             }
             Variant::Textbook | Variant::ArReduc => {}

@@ -11,9 +11,10 @@
 use super::args::{Fields, ViscousArgSet, ViscousArgs};
 use super::boundary::{Boundary, Surfaces};
 use super::layout::FieldLayout;
-use super::physics::{Duals, Vector, add, add_scaled, scale, scaled_duals, stress_on_duals, sub};
+use super::physics::{Duals, Vector, add, scale, scaled_duals, stress_on_duals, sub};
 use farro_portability::{
     Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target, WorkItem,
+    array,
 };
 
 /// The marching kernel.
@@ -130,9 +131,10 @@ impl<E: RealElement, L: FieldLayout> Kernel for Marching<Fields<E, L>> {
         let rest = rank / teams_x / teams_y;
         let (block, subdomain) = (rest % self.radial_blocks as i64, rest / self.radial_blocks as i64);
         // The last team moves back so that its nodes exist; small subdomains begin at 0 and are clamped.
-        let first = std::array::from_fn(|d| {
-            (place[d] * advance[d]).min(cells[d] - covered[d] as i64).max(int(0usize))
-        });
+        let first = array(
+            #[inline(always)]
+            |d| (place[d] * advance[d]).min(cells[d] - covered[d] as i64).max(int(0usize)),
+        );
         let march = March {
             team,
             args,
@@ -144,8 +146,14 @@ impl<E: RealElement, L: FieldLayout> Kernel for Marching<Fields<E, L>> {
             place,
             duals: team.private(ROW_DUALS * self.rows),
             nodes: team.private(NODE_SLOTS * (self.rows + 1)),
-            pending: (threads > 1).then(|| team.private(3)),
-            handed: (threads > 1).then(|| team.scratch(ScratchLevel::Zero, "handed", [2, 3, threads, lanes])),
+            pending: (threads > 1).then(
+                #[inline(always)]
+                || team.private(3),
+            ),
+            handed: (threads > 1).then(
+                #[inline(always)]
+                || team.scratch(ScratchLevel::Zero, "handed", [2, 3, threads, lanes]),
+            ),
         };
         march.run(block);
     }
@@ -161,15 +169,23 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         let upper = self.cells[2] * (block + 1) / blocks;
         // A block that does not begin at the bottom repeats the layer below, for the sums it carries.
         let start = (lower - 1).max(T::Int::from(0i32));
-        team.phase(|item| {
-            self.prepare_duals(item);
-            self.load_first(item, start);
-        });
-        if self.kernel.radial_blocks > 1 {
-            team.repeat(lower - start, |_| self.layer(start, lower));
-        }
-        team.repeat(upper - lower, |l| self.layer(lower + l, lower));
-        team.when(upper.equals(self.cells[2]), || self.finish());
+        team.phase(
+            #[inline(always)]
+            |item| {
+                self.prepare_duals(item);
+                self.load_first(item, start);
+            },
+        );
+        team.repeat(
+            upper - start,
+            #[inline(always)]
+            |l| self.layer(start + l, lower),
+        );
+        team.when(
+            upper.equals(self.cells[2]),
+            #[inline(always)]
+            || self.finish(),
+        );
     }
 
     #[inline(always)]
@@ -189,7 +205,10 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
 
     #[inline(always)]
     fn point(&self, x: T::Int, y: T::Int) -> Vector<T::Real> {
-        std::array::from_fn(|c| self.args.points.at([T::Int::from(c), self.subdomain, y, x]))
+        array(
+            #[inline(always)]
+            |c| self.args.points.at([T::Int::from(c), self.subdomain, y, x]),
+        )
     }
 
     /// Dual bases of the thread's triangles; zero for cells that do not exist, so that arithmetic needs no masks.
@@ -212,7 +231,10 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             let second = [scale(g1, -T::Real::one()), scale(g2, -T::Real::one()), g3];
             for (triangle, duals) in [first, second].into_iter().enumerate() {
                 for (j, g) in duals.into_iter().enumerate() {
-                    let g = g.map(|value| exists.select(value, zero));
+                    let g: Vector<T::Real> = array(
+                        #[inline(always)]
+                        |c| exists.select(g[c], zero),
+                    );
                     self.duals.set_array(ROW_DUALS * row + 9 * triangle + 3 * j, g);
                 }
             }
@@ -222,23 +244,38 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
 
     #[inline(always)]
     fn duals(&self, row: usize, triangle: usize) -> Duals<T::Real> {
-        std::array::from_fn(|j| self.duals.get_array(ROW_DUALS * row + 9 * triangle + 3 * j))
+        array(
+            #[inline(always)]
+            |j| self.duals.get_array(ROW_DUALS * row + 9 * triangle + 3 * j),
+        )
     }
 
     /// Velocity (without its constrained part) and viscosity of a node.
     #[inline(always)]
     fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> (Vector<T::Real>, T::Real) {
         let (x, y, s) = (self.x(item), self.clamped_y(item, row), self.subdomain);
-        let u = std::array::from_fn(|c| self.args.u.at([T::Int::from(c), s, x, y, level]));
+        let u = array(
+            #[inline(always)]
+            |c| self.args.u.at([T::Int::from(c), s, x, y, level]),
+        );
         (self.constrain(u, x, y, level), self.args.k.at([s, x, y, level]))
     }
     #[inline(always)]
     fn constrain(&self, u: Vector<T::Real>, x: T::Int, y: T::Int, level: T::Int) -> Vector<T::Real> {
         match self.surfaces.constrains(level) {
             None => u,
-            Some(constrained) => self
-                .team
-                .update_if(constrained, u, |u| self.surfaces.constraint(level).apply(u, || self.point(x, y))),
+            Some(constrained) => self.team.update_if(
+                constrained,
+                u,
+                #[inline(always)]
+                |u| {
+                    self.surfaces.constraint(level).apply(
+                        u,
+                        #[inline(always)]
+                        || self.point(x, y),
+                    )
+                },
+            ),
         }
     }
 
@@ -262,51 +299,64 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         let team = self.team;
         let owned = lowest.le(level);
         let parity = level % 2;
-        team.phase(|item| {
-            let radii: [T::Real; 2] = std::array::from_fn(|side| {
-                self.args.radii.at([self.subdomain, level + side as i64])
-            });
-            let thickness = radii[1] - radii[0];
-            let ratio = (radii[0] + radii[1]).scale(1.0 / 3.0) / thickness;
-            let factor = thickness.scale(1.0 / 24.0);
-            let mut below = self.advance_row(item, 0, level, ratio, factor);
-            let mut sums = Sums::zero();
-            for row in 0..self.kernel.rows {
-                let above = self.advance_row(item, row + 1, level, ratio, factor);
-                let mut next = Sums::zero();
-                self.cell(row, &below, &above, &mut sums, &mut next);
-                let result = self.combine(row, sums, ratio);
-                match &self.pending {
-                    Some(pending) if row == 0 => pending.set_array(0, result),
-                    _ => self.write(item, row, level, owned, result),
-                }
-                below = above;
-                sums = next;
-            }
-            let last = self.kernel.rows;
-            let result = self.combine(last, sums, ratio);
-            match &self.handed {
-                None => self.write(item, last, level, owned, result),
-                Some(handed) => {
-                    for (c, value) in result.into_iter().enumerate() {
-                        handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
+        team.phase(
+            #[inline(always)]
+            |item| {
+                let radii: [T::Real; 2] = array(
+                    #[inline(always)]
+                    |side| self.args.radii.at([self.subdomain, level + side as i64]),
+                );
+                let thickness = radii[1] - radii[0];
+                let ratio = (radii[0] + radii[1]).scale(1.0 / 3.0) / thickness;
+                let factor = thickness.scale(1.0 / 24.0);
+                let mut below = self.advance_row(item, 0, level, ratio, factor);
+                let mut sums = Sums::zero();
+                for row in 0..self.kernel.rows {
+                    let above = self.advance_row(item, row + 1, level, ratio, factor);
+                    let mut next = Sums::zero();
+                    self.cell(row, &below, &above, &mut sums, &mut next);
+                    let result = self.combine(row, sums, ratio);
+                    match &self.pending {
+                        Some(pending) if row == 0 => pending.set_array(0, result),
+                        _ => self.write(item, row, level, owned, result),
                     }
-                    let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
-                    team.when(is_last, || self.write(item, last, level, owned, result));
+                    below = above;
+                    sums = next;
                 }
-            }
-        });
+                let last = self.kernel.rows;
+                let result = self.combine(last, sums, ratio);
+                match &self.handed {
+                    None => self.write(item, last, level, owned, result),
+                    Some(handed) => {
+                        for (c, value) in result.into_iter().enumerate() {
+                            handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
+                        }
+                        let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
+                        team.when(
+                            is_last,
+                            #[inline(always)]
+                            || self.write(item, last, level, owned, result),
+                        );
+                    }
+                }
+            },
+        );
         if let (Some(pending), Some(handed)) = (&self.pending, &self.handed) {
             // Two slots in turn: the next layer writes the other one, so one barrier a layer is enough.
             team.barrier();
-            team.phase(|item| {
-                let has_neighbour = T::Int::from(0i32).lt(item.thread);
-                let result = team.update_if(has_neighbour, pending.get_array(0), |own: Vector<T::Real>| {
-                    let part = |c: usize| handed.at([parity, T::Int::from(c), item.thread - 1, item.lane]);
-                    add(own, std::array::from_fn(part))
-                });
-                self.write(item, 0, level, owned, result);
-            });
+            team.phase(
+                #[inline(always)]
+                |item| {
+                    let has_neighbour = T::Int::from(0i32).lt(item.thread);
+                    let result = team.update_if(
+                        has_neighbour,
+                        pending.get_array(0),
+                        #[inline(always)]
+                        |own: Vector<T::Real>| add(own, self.received(handed, parity, item)),
+                    );
+                    self.write(item, 0, level, owned, result);
+                },
+            );
         }
     }
 
@@ -322,7 +372,8 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     ) -> Row<T::Real> {
         let slot = NODE_SLOTS * row;
         let (u_low, k_low): (Vector<T::Real>, _) = (self.nodes.get_array(slot + U), self.nodes.get(slot + K));
-        let (u_high, k_high): (Vector<T::Real>, _) = (self.nodes.get_array(slot + NEXT), self.nodes.get(slot + NEXT + 3));
+        let (u_high, k_high): (Vector<T::Real>, _) =
+            (self.nodes.get_array(slot + NEXT), self.nodes.get(slot + NEXT + 3));
         self.nodes.set_array(slot + U, u_high);
         self.nodes.set(slot + K, k_high);
         // Loads of the level after next start here and are needed one layer later.
@@ -386,26 +437,45 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     /// Whether the team owns the node, and this work item writes it.
     #[inline(always)]
     fn owns(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
-        let owned = |d: usize, node: T::Int, advance: i64| {
-            let before = self.place[d] * advance;
-            let is_first = node.equals(T::Int::from(0i32)) & self.place[d].equals(T::Int::from(0i32));
-            ((before.lt(node) & node.le(before + advance)) | is_first) & node.le(self.cells[d])
-        };
         let advance = [self.team.vector_length() as i64 - 2, (self.team.team_size() * self.kernel.rows) as i64 - 1];
-        owned(0, self.first[0] + item.lane, advance[0]) & owned(1, self.y(item, row), advance[1])
+        self.owns_along(0, self.first[0] + item.lane, advance[0]) & self.owns_along(1, self.y(item, row), advance[1])
+    }
+    #[inline(always)]
+    fn owns_along(&self, d: usize, node: T::Int, advance: i64) -> T::Predicate {
+        let before = self.place[d] * advance;
+        let is_first = node.equals(T::Int::from(0i32)) & self.place[d].equals(T::Int::from(0i32));
+        ((before.lt(node) & node.le(before + advance)) | is_first) & node.le(self.cells[d])
     }
 
     #[inline(always)]
     fn write(&self, item: WorkItem<T>, row: usize, level: T::Int, owned: T::Predicate, result: Vector<T::Real>) {
         let (x, y) = (self.first[0] + item.lane, self.y(item, row));
         let result = self.constrain(result, self.x(item), self.clamped_y(item, row), level);
-        self.team.when(owned & self.owns(item, row), || {
-            for (c, value) in result.into_iter().enumerate() {
-                let index = [T::Int::from(c), self.subdomain, x, y, level];
-                let value = if self.kernel.adds { self.args.y.at(index) + value } else { value };
-                self.args.y.set(index, value);
-            }
-        });
+        self.team.when(
+            owned & self.owns(item, row),
+            #[inline(always)]
+            || {
+                for (c, value) in result.into_iter().enumerate() {
+                    let index = [T::Int::from(c), self.subdomain, x, y, level];
+                    let value = if self.kernel.adds { self.args.y.at(index) + value } else { value };
+                    self.args.y.set(index, value);
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn carried(&self, row: usize) -> Vector<T::Real> {
+        self.nodes.get_array(NODE_SLOTS * row + CARRY)
+    }
+
+    /// The part of a thread's first row that the thread before it has computed.
+    #[inline(always)]
+    fn received(&self, handed: &ScratchView<T, E, 4>, parity: T::Int, item: WorkItem<T>) -> Vector<T::Real> {
+        array(
+            #[inline(always)]
+            |c| handed.at([parity, T::Int::from(c), item.thread - 1, item.lane]),
+        )
     }
 
     /// Writes the last level, which only the layer below it contributes to.
@@ -413,31 +483,45 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     fn finish(&self) {
         let (team, level) = (self.team, self.cells[2]);
         let always = T::Predicate::lit(true);
-        let carried = |row: usize| -> Vector<T::Real> { self.nodes.get_array(NODE_SLOTS * row + CARRY) };
         if let Some(handed) = &self.handed {
             let parity = level % 2;
-            team.phase(|item| {
-                for (c, value) in carried(self.kernel.rows).into_iter().enumerate() {
-                    handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
-                }
-            });
+            team.phase(
+                #[inline(always)]
+                |item| {
+                    for (c, value) in self.carried(self.kernel.rows).into_iter().enumerate() {
+                        handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
+                    }
+                },
+            );
             team.barrier();
-            team.phase(|item| {
-                let has_neighbour = T::Int::from(0i32).lt(item.thread);
-                let result = team.update_if(has_neighbour, carried(0), |own: Vector<T::Real>| {
-                    let part = |c: usize| handed.at([parity, T::Int::from(c), item.thread - 1, item.lane]);
-                    add_scaled(own, T::Real::one(), std::array::from_fn(part))
-                });
-                self.write(item, 0, level, always, result);
-            });
+            team.phase(
+                #[inline(always)]
+                |item| {
+                    let has_neighbour = T::Int::from(0i32).lt(item.thread);
+                    let result = team.update_if(
+                        has_neighbour,
+                        self.carried(0),
+                        #[inline(always)]
+                        |own: Vector<T::Real>| add(own, self.received(handed, parity, item)),
+                    );
+                    self.write(item, 0, level, always, result);
+                },
+            );
         }
-        team.phase(|item| {
-            let first = usize::from(self.handed.is_some());
-            for row in first..self.kernel.rows {
-                self.write(item, row, level, always, carried(row));
-            }
-            let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
-            team.when(is_last, || self.write(item, self.kernel.rows, level, always, carried(self.kernel.rows)));
-        });
+        team.phase(
+            #[inline(always)]
+            |item| {
+                let first = usize::from(self.handed.is_some());
+                for row in first..self.kernel.rows {
+                    self.write(item, row, level, always, self.carried(row));
+                }
+                let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
+                team.when(
+                    is_last,
+                    #[inline(always)]
+                    || self.write(item, self.kernel.rows, level, always, self.carried(self.kernel.rows)),
+                );
+            },
+        );
     }
 }

@@ -7,7 +7,7 @@ use super::cell::corner;
 use super::layout::FieldLayout;
 use super::physics::{Vector, dot, gradients, viscosity_at};
 use super::wedge::{Rule, WEDGE_CORNERS};
-use farro_portability::{Access, Integer, Layout, MdKernel, ReadWrite, Real, RealElement, Target};
+use farro_portability::{Access, Integer, Layout, MdKernel, ReadWrite, Real, RealElement, Target, array};
 
 /// A symmetric block: xx, yy, zz, xy, xz, yz.
 type Block<R> = [R; 6];
@@ -28,34 +28,56 @@ fn node_block<T: Target, E: RealElement, L: Layout, A: Access>(
         let ([i, j], l) = (corner(around % 4), around / 4);
         let first = [x - i as i64, y - j as i64, r - l as i64];
         let zero = int(0);
-        let exists = (0..3).map(|d| zero.le(first[d]) & first[d].lt(cells[d])).reduce(|a, b| a & b);
+        let exists = (0..3)
+            .map(
+                #[inline(always)]
+                |d| zero.le(first[d]) & first[d].lt(cells[d]),
+            )
+            .reduce(|a, b| a & b);
         let Some(exists) = exists else { continue };
-        block = t.update_if(exists, block, |mut block: Block<T::Real>| {
-            for corners in WEDGE_CORNERS {
-                let Some(place) = corners.iter().position(|&c| c == [i, j]) else { continue };
-                let points: [Vector<T::Real>; 3] = corners.map(|[di, dj]| {
-                    std::array::from_fn(|c| args.points.at([int(c), s, first[1] + dj as i64, first[0] + di as i64]))
-                });
-                let radii = std::array::from_fn(|side| args.radii.at([s, first[2] + side as i64]));
-                let k = std::array::from_fn(|node| {
-                    let [di, dj] = corners[node % 3];
-                    args.k.at([s, first[0] + di as i64, first[1] + dj as i64, first[2] + (node / 3) as i64])
-                });
-                for point in rule.points() {
-                    let (g, volume) = gradients(point, points, radii);
-                    let g = g[place + 3 * l];
-                    let kappa = viscosity_at(point, &k) * volume;
-                    let (square, third) = (kappa * dot(g, g), kappa.scale(1.0 / 3.0));
-                    for (entry, [a, b]) in block.iter_mut().zip([[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]]) {
-                        *entry = (third * g[a]).mul_add(g[b], *entry);
-                        if a == b {
-                            *entry = *entry + square;
+        block = t.update_if(
+            exists,
+            block,
+            #[inline(always)]
+            |mut block: Block<T::Real>| {
+                for corners in WEDGE_CORNERS {
+                    let Some(place) = corners.iter().position(|&c| c == [i, j]) else { continue };
+                    let points: [Vector<T::Real>; 3] = corners.map(
+                        #[inline(always)]
+                        |[di, dj]| {
+                            array(
+                                #[inline(always)]
+                                |c| args.points.at([int(c), s, first[1] + dj as i64, first[0] + di as i64]),
+                            )
+                        },
+                    );
+                    let radii = array(
+                        #[inline(always)]
+                        |side| args.radii.at([s, first[2] + side as i64]),
+                    );
+                    let k = array(
+                        #[inline(always)]
+                        |node| {
+                            let [di, dj] = corners[node % 3];
+                            args.k.at([s, first[0] + di as i64, first[1] + dj as i64, first[2] + (node / 3) as i64])
+                        },
+                    );
+                    for point in rule.points() {
+                        let (g, volume) = gradients(point, points, radii);
+                        let g = g[place + 3 * l];
+                        let kappa = viscosity_at(point, &k) * volume;
+                        let (square, third) = (kappa * dot(g, g), kappa.scale(1.0 / 3.0));
+                        for (entry, [a, b]) in block.iter_mut().zip([[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]]) {
+                            *entry = (third * g[a]).mul_add(g[b], *entry);
+                            if a == b {
+                                *entry = *entry + square;
+                            }
                         }
                     }
                 }
-            }
-            block
-        });
+                block
+            },
+        );
     }
     block
 }
@@ -94,13 +116,25 @@ impl<E: RealElement, L: FieldLayout> MdKernel<4> for SurfaceDiagonal<Fields<E, L
             t.when(side.equals(T::Int::from(which)) & constrained, || {
                 let block = node_block(t, args, self.rule, [s, x, y, level]);
                 let index = |c: usize| [T::Int::from(c), s, x, y, level];
-                let u: Vector<T::Real> = std::array::from_fn(|c| args.u.at(index(c)));
+                let u: Vector<T::Real> = array(
+                    #[inline(always)]
+                    |c| args.u.at(index(c)),
+                );
                 let kept: Vector<T::Real> = if self.boundary.side(which) == Condition::Dirichlet {
-                    std::array::from_fn(|c| block[c] * u[c])
+                    array(
+                        #[inline(always)]
+                        |c| block[c] * u[c],
+                    )
                 } else {
-                    let n: Vector<T::Real> = std::array::from_fn(|c| args.points.at([T::Int::from(c), s, y, x]));
+                    let n: Vector<T::Real> = array(
+                        #[inline(always)]
+                        |c| args.points.at([T::Int::from(c), s, y, x]),
+                    );
                     let along = quadratic(block, n) * dot(n, u);
-                    n.map(|n| n * along)
+                    n.map(
+                        #[inline(always)]
+                        |n| n * along,
+                    )
                 };
                 for (c, kept) in kept.into_iter().enumerate() {
                     args.y.set(index(c), args.y.at(index(c)) + kept);
@@ -135,16 +169,25 @@ impl<E: RealElement, L: FieldLayout> MdKernel<4> for Diagonal<Fields<E, L>> {
             None => full,
             Some(slips) => {
                 // Row α of (I − n nᵀ) B (I − n nᵀ) + n nᵀ (nᵀ B n), where the node slips.
-                let n: Vector<T::Real> = std::array::from_fn(|c| args.points.at([T::Int::from(c), s, y, x]));
+                let n: Vector<T::Real> = array(
+                    #[inline(always)]
+                    |c| args.points.at([T::Int::from(c), s, y, x]),
+                );
                 let normal = quadratic(block, n);
-                std::array::from_fn(|c| {
-                    let projected: Vector<T::Real> = std::array::from_fn(|d| {
-                        let unit = if c == d { T::Real::one() } else { T::Real::zero() };
-                        unit - n[c] * n[d]
-                    });
-                    let slipping = quadratic(block, projected) + n[c].square() * normal;
-                    (slipping - full[c]).mul_add(slips, full[c])
-                })
+                array(
+                    #[inline(always)]
+                    |c| {
+                        let projected: Vector<T::Real> = array(
+                            #[inline(always)]
+                            |d| {
+                                let unit = if c == d { T::Real::one() } else { T::Real::zero() };
+                                unit - n[c] * n[d]
+                            },
+                        );
+                        let slipping = quadratic(block, projected) + n[c].square() * normal;
+                        (slipping - full[c]).mul_add(slips, full[c])
+                    },
+                )
             }
         };
         for (c, value) in diagonal.into_iter().enumerate() {

@@ -15,7 +15,7 @@ use super::wedge::{WEDGE_CORNERS, wedge_nodes};
 use crate::mesh::ShellMesh;
 use farro_portability::{
     Access, ArgSet, Borrowed, Declared, HostMemory, LayoutRight, MdKernel, MdRangePolicy, RangeKernel, RangePolicy,
-    ReadWrite, Real, RealElement, Space, Target, TeamPolicy, View, ViewHandle, deep_copy, kernel_args,
+    ReadWrite, Real, RealElement, Space, Target, TeamPolicy, View, ViewHandle, array, deep_copy, kernel_args,
 };
 
 /// Whether the result replaces what was there or is added to it.
@@ -258,9 +258,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
                 let league = MarchingLeague::new([x, y, r], lanes, config.threads, config.rows, config.radial_blocks);
                 TeamPolicy::new(league.size(s), config.threads, lanes)?
             }
-            Variant::Tuned => {
-                TeamPolicy::new(config.tile.league(self.cells), config.tile.cells() / config.passes, 1)?
-            }
+            Variant::Tuned => TeamPolicy::new(config.tile.league(self.cells), config.tile.cells() / config.passes, 1)?,
             _ => TeamPolicy::new(config.tile.league(self.cells), config.tile.cells(), 1)?,
         };
         Ok(match config.bounds {
@@ -303,18 +301,22 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
         match self.config.variant {
             Variant::Textbook => {
                 let kernel = OverCells { body: Textbook::<Fields<E, L>> { rule, boundary, fields }, fields };
-                self.launch_md(OverCells::<Textbook<Fields<E, L>>, Fields<E, L>>::extents(self.cells), &kernel, self.args(u, y.update()))
+                self.launch_md(
+                    OverCells::<Textbook<Fields<E, L>>, Fields<E, L>>::extents(self.cells),
+                    &kernel,
+                    self.args(u, y.update()),
+                )
             }
             Variant::ArReduc => {
                 let kernel = OverCells { body: ArReduc::<Fields<E, L>> { rule, boundary, fields }, fields };
-                self.launch_md(OverCells::<ArReduc<Fields<E, L>>, Fields<E, L>>::extents(self.cells), &kernel, self.args(u, y.update()))
+                self.launch_md(
+                    OverCells::<ArReduc<Fields<E, L>>, Fields<E, L>>::extents(self.cells),
+                    &kernel,
+                    self.args(u, y.update()),
+                )
             }
-            Variant::Shmem => {
-                Ok(self.space.launch(&self.shmem(), &self.team_policy()?, self.args(u, y.update()))?)
-            }
-            Variant::Tuned => {
-                Ok(self.space.launch(&self.tuned(), &self.team_policy()?, self.args(u, y.update()))?)
-            }
+            Variant::Shmem => Ok(self.space.launch(&self.shmem(), &self.team_policy()?, self.args(u, y.update()))?),
+            Variant::Tuned => Ok(self.space.launch(&self.tuned(), &self.team_policy()?, self.args(u, y.update()))?),
             Variant::Marching => {
                 let policy = self.team_policy()?;
                 let narrow = self.cells[1] + 1 < policy.vector_length();
@@ -342,22 +344,35 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
         deep_copy(&mut points, &self.points)?;
         deep_copy(&mut radii, &self.radii)?;
         let layer = [radii.get([s, r]), radii.get([s, r + 1])];
-        Ok(std::array::from_fn(|wedge| {
-            let corners = WEDGE_CORNERS[wedge];
-            let p = corners.map(|[i, j]| std::array::from_fn(|c| points.get([c, s, y + j, x + i])));
-            let viscosity = wedge_nodes(wedge)
-                .map(|node| k.get([s, x + node % 2, y + node / 2 % 2, r + node / 4]).to_f64());
-            let mut matrix = [[0.0; 18]; 18];
-            for point in self.config.rule.points() {
-                let (g, volume) = gradients(point, p, layer);
-                let kappa: f64 = viscosity_at(point, &viscosity) * volume;
-                for (row, entries) in matrix.iter_mut().enumerate() {
-                    for (column, entry) in entries.iter_mut().enumerate() {
-                        *entry += matrix_entry(kappa, g[row / 3], g[column / 3], row % 3, column % 3);
+        Ok(array(
+            #[inline(always)]
+            |wedge| {
+                let corners = WEDGE_CORNERS[wedge];
+                let p = corners.map(
+                    #[inline(always)]
+                    |[i, j]| {
+                        array(
+                            #[inline(always)]
+                            |c| points.get([c, s, y + j, x + i]),
+                        )
+                    },
+                );
+                let viscosity = wedge_nodes(wedge).map(
+                    #[inline(always)]
+                    |node| k.get([s, x + node % 2, y + node / 2 % 2, r + node / 4]).to_f64(),
+                );
+                let mut matrix = [[0.0; 18]; 18];
+                for point in self.config.rule.points() {
+                    let (g, volume) = gradients(point, p, layer);
+                    let kappa: f64 = viscosity_at(point, &viscosity) * volume;
+                    for (row, entries) in matrix.iter_mut().enumerate() {
+                        for (column, entry) in entries.iter_mut().enumerate() {
+                            *entry += matrix_entry(kappa, g[row / 3], g[column / 3], row % 3, column % 3);
+                        }
                     }
                 }
-            }
-            matrix
-        }))
+                matrix
+            },
+        ))
     }
 }

@@ -6,7 +6,7 @@
 //! layer, and the sign of the determinant drops out because g occurs in pairs.
 
 use super::wedge::Point;
-use farro_portability::Real;
+use farro_portability::{Real, array};
 
 /// A vector in space.
 pub type Vector<R> = [R; 3];
@@ -17,10 +17,13 @@ pub type Duals<R> = [Vector<R>; 3];
 /// `a × b`.
 #[inline(always)]
 pub fn cross<R: Real>(a: Vector<R>, b: Vector<R>) -> Vector<R> {
-    std::array::from_fn(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        a[j].mul_add(b[k], -(a[k] * b[j]))
-    })
+    array(
+        #[inline(always)]
+        |i| {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            a[j].mul_add(b[k], -(a[k] * b[j]))
+        },
+    )
 }
 
 /// `a · b`.
@@ -32,25 +35,37 @@ pub fn dot<R: Real>(a: Vector<R>, b: Vector<R>) -> R {
 /// `a + b`.
 #[inline(always)]
 pub fn add<R: Real>(a: Vector<R>, b: Vector<R>) -> Vector<R> {
-    std::array::from_fn(|i| a[i] + b[i])
+    array(
+        #[inline(always)]
+        |i| a[i] + b[i],
+    )
 }
 
 /// `a − b`.
 #[inline(always)]
 pub fn sub<R: Real>(a: Vector<R>, b: Vector<R>) -> Vector<R> {
-    std::array::from_fn(|i| a[i] - b[i])
+    array(
+        #[inline(always)]
+        |i| a[i] - b[i],
+    )
 }
 
 /// `a s`.
 #[inline(always)]
 pub fn scale<R: Real>(a: Vector<R>, s: R) -> Vector<R> {
-    std::array::from_fn(|i| a[i] * s)
+    array(
+        #[inline(always)]
+        |i| a[i] * s,
+    )
 }
 
 /// `a s + b`.
 #[inline(always)]
 pub fn add_scaled<R: Real>(a: Vector<R>, s: R, b: Vector<R>) -> Vector<R> {
-    std::array::from_fn(|i| a[i].mul_add(s, b[i]))
+    array(
+        #[inline(always)]
+        |i| a[i].mul_add(s, b[i]),
+    )
 }
 
 /// The scaled dual basis of triangle `p` at lateral coordinates (ξ, η).
@@ -67,9 +82,15 @@ pub fn scaled_duals<R: Real>(p: [Vector<R>; 3], lateral: [f64; 2]) -> Duals<R> {
 /// σ = (κ/2)(G + Gᵀ) − (κ/3) tr G.
 #[inline(always)]
 pub fn stress_on_duals<R: Real>(kappa: R, a: Vector<R>, b: Vector<R>, s: Vector<R>, g: &Duals<R>) -> [Vector<R>; 3] {
-    let gradient: [Vector<R>; 3] = std::array::from_fn(|i| {
-        std::array::from_fn(|j| s[i].mul_add(g[2][j], b[i].mul_add(g[1][j], a[i] * g[0][j])))
-    });
+    let gradient: [Vector<R>; 3] = array(
+        #[inline(always)]
+        |i| {
+            array(
+                #[inline(always)]
+                |j| s[i].mul_add(g[2][j], b[i].mul_add(g[1][j], a[i] * g[0][j])),
+            )
+        },
+    );
     let half = kappa.scale(0.5);
     let mean = kappa * (gradient[0][0] + gradient[1][1] + gradient[2][2]).scale(1.0 / 3.0);
     let xx = kappa.mul_add(gradient[0][0], -mean);
@@ -78,11 +99,17 @@ pub fn stress_on_duals<R: Real>(kappa: R, a: Vector<R>, b: Vector<R>, s: Vector<
     let xy = half * (gradient[0][1] + gradient[1][0]);
     let xz = half * (gradient[0][2] + gradient[2][0]);
     let yz = half * (gradient[1][2] + gradient[2][1]);
-    g.map(|g| [
-        xz.mul_add(g[2], xy.mul_add(g[1], xx * g[0])),
-        yz.mul_add(g[2], yy.mul_add(g[1], xy * g[0])),
-        zz.mul_add(g[2], yz.mul_add(g[1], xz * g[0])),
-    ])
+    array(
+        #[inline(always)]
+        |j| {
+            let g = g[j];
+            [
+                xz.mul_add(g[2], xy.mul_add(g[1], xx * g[0])),
+                yz.mul_add(g[2], yy.mul_add(g[1], xy * g[0])),
+                zz.mul_add(g[2], yz.mul_add(g[1], xz * g[0])),
+            ]
+        },
+    )
 }
 
 /// Radii of a layer as the physics needs them at a point: r/Δr and Δr w.
@@ -109,8 +136,10 @@ pub fn add_point<R: Real>(
     let (shape, [lower, upper], lateral) = (point.shape(), point.radial_shape(), point.lateral_shape());
     let (ratio, weight) = radial_factors(radii, point);
     // v_j interpolates node column j to the point's radius, s is its radial difference.
-    let v: [Vector<R>; 3] =
-        std::array::from_fn(|j| add_scaled(u[j], R::lit(lower), scale(u[j + 3], R::lit(upper))));
+    let v: [Vector<R>; 3] = array(
+        #[inline(always)]
+        |j| add_scaled(u[j], R::lit(lower), scale(u[j + 3], R::lit(upper))),
+    );
     let mut s = scale(sub(u[3], u[0]), R::lit(lateral[0]));
     let mut viscosity = k[0].scale(shape[0]);
     for j in 1..3 {
@@ -149,11 +178,14 @@ pub fn gradients<R: Real>(point: &Point, p: [Vector<R>; 3], radii: [R; 2]) -> ([
         scale(normal, radial_inverse),
     ];
     let derivatives = point.shape_derivatives();
-    let gradients = std::array::from_fn(|i| {
-        let [d_xi, d_eta, d_zeta] = derivatives[i];
-        let sum = scale(directions[0], R::lit(d_xi));
-        add_scaled(directions[2], R::lit(d_zeta), add_scaled(directions[1], R::lit(d_eta), sum))
-    });
+    let gradients = array(
+        #[inline(always)]
+        |i| {
+            let [d_xi, d_eta, d_zeta] = derivatives[i];
+            let sum = scale(directions[0], R::lit(d_xi));
+            add_scaled(directions[2], R::lit(d_zeta), add_scaled(directions[1], R::lit(d_eta), sum))
+        },
+    );
     let volume = (r * r * thickness * determinant).abs().scale(0.5 * point.weight);
     (gradients, volume)
 }

@@ -29,16 +29,25 @@ impl<E: RealElement, L: FieldLayout> Kernel for Shmem<Fields<E, L>> {
     #[inline(always)]
     fn run<T: Target>(&self, team: T, args: &ViscousArgs<T, E, L, Atomic>) {
         let tile = Tile::stage(team, args, self.boundary, self.tile);
-        tile.for_each_column(1, |column| {
-            tile.for_each_pass(1, column, |index| {
-                let staged = tile.cell(index, true);
-                for wedge in 0..2 {
-                    let y = staged.cell.wedge_result(wedge, self.rule);
-                    for (node, y) in wedge_nodes(wedge).into_iter().zip(y) {
-                        scatter(team, args, tile.place(index), node, staged.constrained(node, y));
-                    }
-                }
-            });
-        });
+        tile.for_each_column(
+            1,
+            #[inline(always)]
+            |column| {
+                tile.for_each_pass(
+                    1,
+                    column,
+                    #[inline(always)]
+                    |index| {
+                        let staged = tile.cell(index, true);
+                        for wedge in 0..2 {
+                            let y = staged.cell.wedge_result(wedge, self.rule);
+                            for (node, y) in wedge_nodes(wedge).into_iter().zip(y) {
+                                scatter(team, args, tile.place(index), node, staged.constrained(node, y));
+                            }
+                        }
+                    },
+                );
+            },
+        );
     }
 }

@@ -50,4 +50,3 @@ impl<E: RealElement, L: Layout> CellKernel for Textbook<Fields<E, L>> {
         }
     }
 }
-

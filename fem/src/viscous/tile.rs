@@ -5,7 +5,7 @@ use super::boundary::{Boundary, LevelConstraint, Surfaces};
 use super::cell::{Cell, Place, corner};
 use super::layout::FieldLayout;
 use super::physics::Vector;
-use farro_portability::{Access, Integer, Real, RealElement, ScratchLevel, ScratchView, Target};
+use farro_portability::{Access, Integer, Real, RealElement, ScratchLevel, ScratchView, Target, array};
 
 /// The cells of a team: `x × y × r`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,27 +96,58 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
         let int = T::Int::from;
         let [s, x0, y0, r0] = self.first;
         let nodes = self.shape.nodes();
-        self.for_each_node(|local, [x, y, r]| {
-            let constraint = self.surfaces.constraint(r);
-            let u = std::array::from_fn(|c| args.u.at([int(c), s, x, y, r]));
-            let u = constraint.apply(u, || std::array::from_fn(|c| args.points.at([int(c), s, y, x])));
-            for (c, value) in u.into_iter().enumerate() {
-                self.u.set([int(c), local[0], local[1], local[2]], value);
-            }
-            self.k.set(local, args.k.at([s, x, y, r]));
-        });
-        team.for_each_md([nodes[1], nodes[0]], |[j, i]| {
-            let (x, y) = (x0 + i, y0 + j);
-            team.when(x.le(self.cells[0]) & y.le(self.cells[1]), || {
-                for c in 0..3 {
-                    self.points.set([int(c), j, i], args.points.at([int(c), s, y, x]));
+        self.for_each_node(
+            #[inline(always)]
+            |local, [x, y, r]| {
+                let constraint = self.surfaces.constraint(r);
+                let u = array(
+                    #[inline(always)]
+                    |c| args.u.at([int(c), s, x, y, r]),
+                );
+                let u = constraint.apply(
+                    u,
+                    #[inline(always)]
+                    || {
+                        array(
+                            #[inline(always)]
+                            |c| args.points.at([int(c), s, y, x]),
+                        )
+                    },
+                );
+                for (c, value) in u.into_iter().enumerate() {
+                    self.u.set([int(c), local[0], local[1], local[2]], value);
                 }
-            });
-        });
-        team.for_each(nodes[2], |l| {
-            let r = r0 + l;
-            team.when(r.le(self.cells[2]), || self.radii.set([l], args.radii.at([s, r])));
-        });
+                self.k.set(local, args.k.at([s, x, y, r]));
+            },
+        );
+        team.for_each_md(
+            [nodes[1], nodes[0]],
+            #[inline(always)]
+            |[j, i]| {
+                let (x, y) = (x0 + i, y0 + j);
+                team.when(
+                    x.le(self.cells[0]) & y.le(self.cells[1]),
+                    #[inline(always)]
+                    || {
+                        for c in 0..3 {
+                            self.points.set([int(c), j, i], args.points.at([int(c), s, y, x]));
+                        }
+                    },
+                );
+            },
+        );
+        team.for_each(
+            nodes[2],
+            #[inline(always)]
+            |l| {
+                let r = r0 + l;
+                team.when(
+                    r.le(self.cells[2]),
+                    #[inline(always)]
+                    || self.radii.set([l], args.radii.at([s, r])),
+                );
+            },
+        );
     }
 
     /// Visits the nodes of the tile that exist: index in scratch, and x, y, r in the subdomain.
@@ -127,7 +158,11 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
             let [i, j, l] = ordered::<L, _>(local);
             let node = [x0 + i, y0 + j, r0 + l];
             let inside = node[0].le(self.cells[0]) & node[1].le(self.cells[1]) & node[2].le(self.cells[2]);
-            self.team.when(inside, || body(local, node));
+            self.team.when(
+                inside,
+                #[inline(always)]
+                || body(local, node),
+            );
         });
     }
 
@@ -136,7 +171,11 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     #[inline(always)]
     pub fn for_each_column(&self, passes: usize, body: impl Fn([T::Int; 3])) {
         let shape = [self.shape.x, self.shape.y, self.shape.r / passes];
-        self.team.for_each_md(ordered::<L, _>(shape), |local| body(ordered::<L, _>(local)));
+        self.team.for_each_md(
+            ordered::<L, _>(shape),
+            #[inline(always)]
+            |local| body(ordered::<L, _>(local)),
+        );
     }
     /// Visits the cells of a column that exist.
     #[inline(always)]
@@ -144,7 +183,11 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
         let per_pass = self.shape.r / passes;
         for pass in 0..passes {
             let cell = [i, j, first + (pass * per_pass) as i64];
-            self.team.when(self.exists(cell), || body(cell));
+            self.team.when(
+                self.exists(cell),
+                #[inline(always)]
+                || body(cell),
+            );
         }
     }
     /// Whether a cell of the tile lies in the subdomain.
@@ -165,10 +208,16 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     /// Unit-sphere points of the corners of a cell column.
     #[inline(always)]
     pub fn column_points(&self, i: T::Int, j: T::Int) -> [Vector<T::Real>; 4] {
-        std::array::from_fn(|column| {
-            let [di, dj] = corner(column);
-            std::array::from_fn(|c| self.points.at([T::Int::from(c), j + dj as i64, i + di as i64]))
-        })
+        array(
+            #[inline(always)]
+            |column| {
+                let [di, dj] = corner(column);
+                array(
+                    #[inline(always)]
+                    |c| self.points.at([T::Int::from(c), j + dj as i64, i + di as i64]),
+                )
+            },
+        )
     }
     /// Reads a cell from scratch. Velocities are constrained already; `constrained` says whether results must be.
     #[inline(always)]
@@ -180,16 +229,28 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
         };
         let none = [LevelConstraint::NONE; 2];
         let constraint = |side: usize| self.surfaces.constraint(r0 + l + side as i64);
-        let results = if constrained { std::array::from_fn(constraint) } else { none };
+        let results = if constrained { array(constraint) } else { none };
         StagedCell {
             cell: Cell {
                 points: self.column_points(i, j),
-                radii: std::array::from_fn(|side| self.radii.at([l + side as i64])),
-                u: std::array::from_fn(|node| {
-                    let [a, b, c] = local(node);
-                    std::array::from_fn(|component| self.u.at([T::Int::from(component), a, b, c]))
-                }),
-                k: std::array::from_fn(|node| self.k.at(local(node))),
+                radii: array(
+                    #[inline(always)]
+                    |side| self.radii.at([l + side as i64]),
+                ),
+                u: array(
+                    #[inline(always)]
+                    |node| {
+                        let [a, b, c] = local(node);
+                        array(
+                            #[inline(always)]
+                            |component| self.u.at([T::Int::from(component), a, b, c]),
+                        )
+                    },
+                ),
+                k: array(
+                    #[inline(always)]
+                    |node| self.k.at(local(node)),
+                ),
                 constraints: none,
             },
             results,
@@ -206,7 +267,11 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     pub fn accumulator(&self) -> ScratchView<T, E, 4> {
         let [a, b, c] = ordered::<L, _>(self.shape.nodes());
         let sums = self.team.scratch(ScratchLevel::Zero, "tile_sums", [3, a, b, c]);
-        self.team.for_each_md([3, a, b, c], |index| sums.set(index, T::Real::zero()));
+        self.team.for_each_md(
+            [3, a, b, c],
+            #[inline(always)]
+            |index| sums.set(index, T::Real::zero()),
+        );
         self.team.barrier();
         sums
     }
@@ -224,6 +289,10 @@ impl<R: Real> StagedCell<R> {
     /// A node's result without its constrained part.
     #[inline(always)]
     pub fn constrained(&self, node: usize, y: Vector<R>) -> Vector<R> {
-        self.results[node / 4].apply(y, || self.cell.points[node % 4])
+        self.results[node / 4].apply(
+            y,
+            #[inline(always)]
+            || self.cell.points[node % 4],
+        )
     }
 }

@@ -9,7 +9,7 @@ use super::layout::FieldLayout;
 use super::physics::{Duals, add, scaled_duals};
 use super::tile::{StagedCell, Tile, TileShape, ordered};
 use super::wedge::{Rule, WEDGE_CORNERS, wedge_nodes};
-use farro_portability::{Atomic, Kernel, Real, RealElement, ScratchView, Target};
+use farro_portability::{Atomic, Kernel, Real, RealElement, ScratchView, Target, array};
 
 /// Where the results of a cell's wedges accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,22 +48,36 @@ impl<E: RealElement, L: FieldLayout> Kernel for Tuned<Fields<E, L>> {
     #[inline(always)]
     fn run<T: Target>(&self, team: T, args: &ViscousArgs<T, E, L, Atomic>) {
         let tile = Tile::stage(team, args, self.boundary, self.tile);
-        let sums = (self.accumulator == Accumulator::Tile).then(|| tile.accumulator());
+        let sums = (self.accumulator == Accumulator::Tile).then(
+            #[inline(always)]
+            || tile.accumulator(),
+        );
         match tile.touches_constraint() {
             None => self.cells(team, args, &tile, sums.as_ref(), false),
             Some(constrained) => {
-                team.when(constrained, || self.cells(team, args, &tile, sums.as_ref(), true));
-                team.when(!constrained, || self.cells(team, args, &tile, sums.as_ref(), false));
+                team.when(
+                    constrained,
+                    #[inline(always)]
+                    || self.cells(team, args, &tile, sums.as_ref(), true),
+                );
+                team.when(
+                    !constrained,
+                    #[inline(always)]
+                    || self.cells(team, args, &tile, sums.as_ref(), false),
+                );
             }
         }
         if let Some(sums) = sums {
             team.barrier();
-            tile.for_each_node(|[a, b, c], [x, y, r]| {
-                for component in 0..3 {
-                    let component = T::Int::from(component);
-                    args.y.add([component, tile.place([a, b, c])[0], x, y, r], sums.at([component, a, b, c]));
-                }
-            });
+            tile.for_each_node(
+                #[inline(always)]
+                |[a, b, c], [x, y, r]| {
+                    for component in 0..3 {
+                        let component = T::Int::from(component);
+                        args.y.add([component, tile.place([a, b, c])[0], x, y, r], sums.at([component, a, b, c]));
+                    }
+                },
+            );
         }
     }
 }
@@ -80,19 +94,43 @@ impl<E: RealElement, L: FieldLayout> Tuned<Fields<E, L>> {
     ) {
         // One-point lateral rules have one dual basis for each wedge of a column, worth keeping.
         let keep = self.keep_jacobian && self.rule != Rule::ThreeByTwo;
-        tile.for_each_column(self.passes, |[i, j, first]| {
-            let kept: Option<[Duals<T::Real>; 2]> = keep.then(|| {
-                let points = tile.column_points(i, j);
-                let lateral = self.rule.points()[0].lateral;
-                std::array::from_fn(|wedge| {
-                    scaled_duals(WEDGE_CORNERS[wedge].map(|[di, dj]| points[di + 2 * dj]), lateral)
-                })
-            });
-            tile.for_each_pass(self.passes, [i, j, first], |index| {
-                let staged = tile.cell(index, constrained);
-                self.one_cell(team, args, tile, sums, index, &staged, kept.as_ref());
-            });
-        });
+        tile.for_each_column(
+            self.passes,
+            #[inline(always)]
+            |[i, j, first]| {
+                let kept: Option<[Duals<T::Real>; 2]> = keep.then(
+                    #[inline(always)]
+                    || {
+                        let points = tile.column_points(i, j);
+                        let lateral = self.rule.points()[0].lateral;
+                        array(
+                            #[inline(always)]
+                            |wedge| {
+                                scaled_duals(
+                                    array(
+                                        #[inline(always)]
+                                        |corner| {
+                                            let [di, dj] = WEDGE_CORNERS[wedge][corner];
+                                            points[di + 2 * dj]
+                                        },
+                                    ),
+                                    lateral,
+                                )
+                            },
+                        )
+                    },
+                );
+                tile.for_each_pass(
+                    self.passes,
+                    [i, j, first],
+                    #[inline(always)]
+                    |index| {
+                        let staged = tile.cell(index, constrained);
+                        self.one_cell(team, args, tile, sums, index, &staged, kept.as_ref());
+                    },
+                );
+            },
+        );
     }
 
     #[inline(always)]
@@ -110,7 +148,12 @@ impl<E: RealElement, L: FieldLayout> Tuned<Fields<E, L>> {
         let mut cell_sums = [[T::Real::zero(); 3]; 8];
         for wedge in 0..2 {
             let y = match kept {
-                Some(duals) => staged.cell.wedge_result_with(wedge, self.rule, |_| duals[wedge]),
+                Some(duals) => staged.cell.wedge_result_with(
+                    wedge,
+                    self.rule,
+                    #[inline(always)]
+                    |_| duals[wedge],
+                ),
                 None => staged.cell.wedge_result(wedge, self.rule),
             };
             for (node, y) in wedge_nodes(wedge).into_iter().zip(y) {

@@ -26,17 +26,23 @@ impl Point {
     /// The six shape functions at the point.
     pub fn shape(&self) -> [f64; 6] {
         let (lateral, radial) = (self.lateral_shape(), self.radial_shape());
-        std::array::from_fn(|i| lateral[i % 3] * radial[i / 3])
+        std::array::from_fn(
+            #[inline(always)]
+            |i| lateral[i % 3] * radial[i / 3],
+        )
     }
     /// Derivatives of the six shape functions by ξ, η, ζ.
     pub fn shape_derivatives(&self) -> [[f64; 3]; 6] {
         const D_XI: [f64; 3] = [-1.0, 1.0, 0.0];
         const D_ETA: [f64; 3] = [-1.0, 0.0, 1.0];
         let (lateral, radial) = (self.lateral_shape(), self.radial_shape());
-        std::array::from_fn(|i| {
-            let sign = if i < 3 { -0.5 } else { 0.5 };
-            [D_XI[i % 3] * radial[i / 3], D_ETA[i % 3] * radial[i / 3], sign * lateral[i % 3]]
-        })
+        std::array::from_fn(
+            #[inline(always)]
+            |i| {
+                let sign = if i < 3 { -0.5 } else { 0.5 };
+                [D_XI[i % 3] * radial[i / 3], D_ETA[i % 3] * radial[i / 3], sign * lateral[i % 3]]
+            },
+        )
     }
 }
 

@@ -16,7 +16,8 @@ struct IntegersWide;
 #[derive(Hash, Clone)]
 struct IntegersSmall;
 
-const INTEGER_OPS: [(&str, fn(i64, i64) -> i64); 10] = [
+type IntegerOp = fn(i64, i64) -> i64;
+const INTEGER_OPS: [(&str, IntegerOp); 10] = [
     ("a + b", |a, b| a + b),
     ("a - b", |a, b| a - b),
     ("a * b", |a, b| a * b),
@@ -77,7 +78,8 @@ where
 fn pairs(range: i64, count: usize) -> Vec<(i64, i64)> {
     let mut generator = Generator(3);
     let small = (-9..10).flat_map(|a| (-9..10).map(move |b| (a, b)));
-    let random: Vec<_> = (0..count).map(|_| (generator.within(-range, range), generator.within(-range, range))).collect();
+    let random: Vec<_> =
+        (0..count).map(|_| (generator.within(-range, range), generator.within(-range, range))).collect();
     small.chain(random).filter(|&(_, b)| b != 0).collect()
 }
 
@@ -88,8 +90,8 @@ pub(super) fn integers_32<S: Space>(lab: &Lab<'_, S>) -> Verdict {
     run_integers::<S, i32, _>(lab, &IntegersSmall, &pairs(1 << 15, 300))
 }
 pub(super) fn wide_integers<S: Space>(lab: &Lab<'_, S>) -> Verdict {
-    let mut wide: Vec<(i64, i64)> = pairs(1 << 20, 100).into_iter().map(|(a, b)| (a << 38, b)).collect();
-    wide.extend(pairs(1 << 20, 100).into_iter().map(|(a, b)| (a, b << 38)));
+    let mut wide: Vec<(i64, i64)> = pairs(1 << 20, 100).into_iter().map(|(a, b)| (a << 20, b)).collect();
+    wide.extend(pairs(1 << 20, 100).into_iter().map(|(a, b)| (a, b << 20)));
     wide.extend([(i64::from(i32::MAX), 1), (i64::from(i32::MAX), 2), (i64::from(i32::MIN), -1), (1 << 62, 1)]);
     run_integers::<S, i64, _>(lab, &IntegersWide, &wide)
 }
@@ -97,7 +99,7 @@ pub(super) fn wide_integers<S: Space>(lab: &Lab<'_, S>) -> Verdict {
 /// Operations with literals, on the index and on a loaded number.
 #[derive(Hash, Clone)]
 struct Literals;
-const LITERAL_OPS: [fn(i64) -> i64; 10] = [
+const LITERAL_OPS: [fn(i64) -> i64; 11] = [
     |a| a + 5,
     |a| a - 9,
     |a| a * -3,
@@ -106,8 +108,10 @@ const LITERAL_OPS: [fn(i64) -> i64; 10] = [
     |a| a / -4,
     |a| (a % 8) * 8 + a / 8,
     |a| a + (1 << 35),
-    |a| a.min(4).max(-4),
+    |a| a.clamp(-4, 4),
     |_| 12,
+    // Comparisons with the ends of the range hold or fail for all.
+    |_| 0b10110,
 ];
 impl RangeKernel for Literals {
     type Args = IntArgs<Declared, i64>;
@@ -115,6 +119,13 @@ impl RangeKernel for Literals {
     fn run<T: Target>(&self, target: T, i: T::Int, args: &IntArgs<T, i64>) {
         let int = |value: i64| T::Int::from(value);
         for (row, a) in [args.a.at([i]), i].into_iter().enumerate() {
+            let (least, most) = (int(i64::MIN), int(i64::MAX));
+            let bit = |p: T::Predicate, weight: i64| p.select(int(weight), int(0));
+            let extremes = bit(most.lt(a) | a.lt(least), 1)
+                + bit(a.le(most) & least.le(a), 2)
+                + bit(a.lt(most) & least.lt(a), 4)
+                + bit(a.equals(most) | least.equals(a) | a.le(least) | most.le(a), 8)
+                + bit(!a.equals(most) & !a.equals(least), 16);
             let values = [
                 a + 5,
                 a - 9,
@@ -125,7 +136,8 @@ impl RangeKernel for Literals {
                 (a % 8) * 8 + a / 8,
                 a.widen() + (1i64 << 35),
                 a.min(int(4)).max(int(-4)),
-                ((int(-7) / 2) * -5 + int(-7) % 2) - int(7) / -3 * 0 - int(2),
+                ((int(-7) / 2) * -5 + int(-7) % 2) - int(2),
+                extremes,
             ];
             for (k, value) in values.into_iter().enumerate() {
                 args.out.set([target.int(row * LITERAL_OPS.len() + k), i], value);
@@ -160,8 +172,9 @@ kernel_args! {
 #[derive(Hash, Clone)]
 struct Reals;
 const FACTOR: f64 = 0.625;
-/// Results and the size that rounding errors are measured by.
-const REAL_OPS: [(&str, fn(f64, f64) -> (f64, f64)); 13] = [
+/// A result and the size that rounding errors are measured by.
+type RealOp = fn(f64, f64) -> (f64, f64);
+const REAL_OPS: [(&str, RealOp); 13] = [
     ("a + b", |a, b| (a + b, a.abs() + b.abs())),
     ("a - b", |a, b| (a - b, a.abs() + b.abs())),
     ("a * b", |a, b| (a * b, (a * b).abs())),

@@ -32,7 +32,8 @@ impl From<MemoryError> for Stop {
 /// Ends the case unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($message:tt)+) => {
-        if !$condition {
+        let holds: bool = $condition;
+        if !holds {
             return Err($crate::conformance::lab::Stop::Failed(format!($($message)+)));
         }
     };
@@ -160,12 +161,6 @@ impl<'s, S: Space> Lab<'s, S> {
             fits
         };
         sizes.iter().filter(fits).map(|&team| (team, vector)).collect()
-    }
-    /// The vector lengths 1 and the fastest one.
-    pub fn two_vectors(&self) -> Vec<usize> {
-        let mut vectors = vec![1, self.limits.best_vector_length];
-        vectors.dedup();
-        vectors
     }
 }
 

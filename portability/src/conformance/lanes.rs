@@ -16,6 +16,7 @@ kernel_args! {
 enum Direction {
     Down,
     Up,
+    Rotate,
     From,
 }
 #[derive(Hash)]
@@ -34,6 +35,7 @@ impl Kernel for Shifts {
                 let (a, b) = match self.direction {
                     Direction::Down => (team.shift_down(real, places), team.shift_down(id, places)),
                     Direction::Up => (team.shift_up(real, places), team.shift_up(id, places)),
+                    Direction::Rotate => (team.rotate_down(real, places), team.rotate_down(id, places)),
                     Direction::From if places < lanes => {
                         let lane = team.int(places);
                         (team.from_lane(real, lane), team.from_lane(id, lane))
@@ -56,12 +58,13 @@ fn shifts<S: Space>(lab: &Lab<'_, S>, direction: Direction) -> Verdict {
         let mut reals = lab.poisoned::<f64, 3>("reals", [vector + 1, team, vector])?;
         let mut ints = lab.poisoned::<i64, 3>("ints", [vector + 1, team, vector])?;
         let args = ShiftArgs { reals: reals.write(), ints: ints.write() };
-        lab.run(&Shifts { direction }, &lab.policy(3, team, vector)?, args)?;
+        lab.run(&Shifts { direction }, &lab.policy(1, team, vector)?, args)?;
         let source = |at: usize| {
             let (places, thread, lane) = (at / vector / team, at / vector % team, at % vector);
             let from = match direction {
                 Direction::Down => Some(lane + places).filter(|&from| from < vector).unwrap_or(lane),
                 Direction::Up => lane.checked_sub(places).unwrap_or(lane),
+                Direction::Rotate => (lane + places) % vector,
                 Direction::From if places < vector => places,
                 Direction::From => vector - 1 - lane,
             };
@@ -78,6 +81,9 @@ pub(super) fn down<S: Space>(lab: &Lab<'_, S>) -> Verdict {
 }
 pub(super) fn up<S: Space>(lab: &Lab<'_, S>) -> Verdict {
     shifts(lab, Direction::Up)
+}
+pub(super) fn rotate<S: Space>(lab: &Lab<'_, S>) -> Verdict {
+    shifts(lab, Direction::Rotate)
 }
 pub(super) fn from<S: Space>(lab: &Lab<'_, S>) -> Verdict {
     shifts(lab, Direction::From)
@@ -111,7 +117,7 @@ pub(super) fn tuples<S: Space>(lab: &Lab<'_, S>) -> Verdict {
         let mut reals = lab.poisoned::<f64, 3>("reals", [2, team, vector])?;
         let mut ints = lab.poisoned::<i64, 3>("ints", [1, team, vector])?;
         let args = ShiftArgs { reals: reals.write(), ints: ints.write() };
-        lab.run(&Tuples, &lab.policy(3, team, vector)?, args)?;
+        lab.run(&Tuples, &lab.policy(1, team, vector)?, args)?;
         let sum = |thread: usize| (0..vector).map(|lane| (thread * 100 + lane) as i64).sum::<i64>();
         let what = format!("sums over lanes, team {team} x vector {vector}");
         check(&what, lab.download(&reals)?.as_slice(), |at| match at / vector / team {

@@ -37,8 +37,8 @@ fn try_launch<S: Space, K: Kernel<Args = OutArgs<Declared>>>(
     policy: &TeamPolicy,
 ) -> Result<(Result<(), LaunchError>, Vec<i64>), Stop> {
     let mut out = lab.poisoned::<i64, 1>("out", [LEAGUE])?;
-    let result = lab.space.launch(kernel, policy, OutArgs { out: out.write() });
-    let result = result.and_then(|()| lab.space.fence());
+    let launched = lab.space.launch(kernel, policy, OutArgs { out: out.write() });
+    let result = if launched.is_ok() { lab.space.fence() } else { launched };
     Ok((result, lab.download(&out)?.as_slice().to_vec()))
 }
 

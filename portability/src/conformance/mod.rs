@@ -62,10 +62,10 @@ registry! {
     scans { team, every_reducer, league }
     scratch { siblings_level_0, siblings_level_1, several_arrays, atomic_counts, barriers, private, private_masked }
     atomics { f64, f32, i32, i64, spread_integers }
-    lanes { down, up, from, tuples }
+    lanes { down, up, rotate, from, tuples }
     control {
         team_effects_once, thread_effects_once, when, when_uniform, fold_uniform, fold_varying, fold_carried_shapes,
-        fold_widens, fold_nested, select,
+        fold_widens, fold_nested, update_if, select,
     }
     arithmetic { integers, integer_literals, integers_32, wide_integers, reals, real_order, constants, conversions }
     layouts { rank_0, rank_1, rank_2, rank_3, rank_4, rank_5, rank_6 }

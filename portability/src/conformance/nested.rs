@@ -121,8 +121,8 @@ impl<const R: usize> Kernel for Md<R> {
     fn run<T: Target>(&self, team: T, args: &RangeArgs<T>) {
         team.for_each_md(self.extents, |index| {
             let mut offset = index[0];
-            for d in 1..R {
-                offset = offset * self.extents[d] as i64 + index[d];
+            for (&i, &extent) in index.iter().zip(&self.extents).skip(1) {
+                offset = offset * extent as i64 + i;
             }
             args.visits.add([team.league_rank(), offset], T::Int::from(1i32));
         });

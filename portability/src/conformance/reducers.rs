@@ -93,16 +93,12 @@ tested!(SumInt, |t, s| s.key, |samples| [Int(keys(samples).sum())]);
 tested!(MinInt, |t, s| s.key, |samples| [Int(keys(samples).min().unwrap_or(i64::MAX))]);
 tested!(MaxInt, |t, s| s.key, |samples| [Int(keys(samples).max().unwrap_or(i64::MIN))]);
 // Any non-zero number counts as true, also a negative one.
-tested!(
-    All,
-    |t, s| s.key.equals(T::Int::from(MARK)).select(T::Int::from(0i32), T::Int::from(-3i32)),
-    |samples| [Int(i64::from(keys(samples).all(|key| key != MARK)))]
-);
-tested!(
-    Any,
-    |t, s| s.key.equals(T::Int::from(MARK)).select(T::Int::from(-3i32), T::Int::from(0i32)),
-    |samples| [Int(i64::from(keys(samples).any(|key| key == MARK)))]
-);
+tested!(All, |t, s| s.key.equals(T::Int::from(MARK)).select(T::Int::from(0i32), T::Int::from(-3i32)), |samples| [Int(
+    i64::from(keys(samples).all(|key| key != MARK))
+)]);
+tested!(Any, |t, s| s.key.equals(T::Int::from(MARK)).select(T::Int::from(-3i32), T::Int::from(0i32)), |samples| [Int(
+    i64::from(keys(samples).any(|key| key == MARK))
+)]);
 
 /// A user's own reducer: sums, a count and an extreme at once, in a nested value.
 #[derive(Clone, Copy, Debug, Hash)]
@@ -119,17 +115,13 @@ impl Reducer for Moments {
         (sums, a.1 + b.1, (a.2.0.max(b.2.0), [a.2.1[0] + b.2.1[0]]))
     }
 }
-tested!(
-    Moments,
-    |t, s| ([s.real, s.real.abs()], T::Int::from(1i32), (s.real.abs(), [s.key])),
-    |samples| [
-        Re(reals(samples).sum::<f64>() + 0.0),
-        Re(reals(samples).map(f64::abs).sum::<f64>() + 0.0),
-        Int(samples.len() as i64),
-        Re(reals(samples).map(f64::abs).fold(f64::NEG_INFINITY, f64::max)),
-        Int(keys(samples).sum()),
-    ]
-);
+tested!(Moments, |t, s| ([s.real, s.real.abs()], T::Int::from(1i32), (s.real.abs(), [s.key])), |samples| [
+    Re(reals(samples).sum::<f64>() + 0.0),
+    Re(reals(samples).map(f64::abs).sum::<f64>() + 0.0),
+    Int(samples.len() as i64),
+    Re(reals(samples).map(f64::abs).fold(f64::NEG_INFINITY, f64::max)),
+    Int(keys(samples).sum()),
+]);
 
 /// Deterministic samples; every sum of them is exact also in 32 bits.
 pub(super) fn samples(n: usize, marked: Option<usize>) -> Vec<HostSample> {

@@ -2,9 +2,9 @@
 
 use super::lab::*;
 use super::reducers::*;
+use crate::ArgSet;
 use crate::args::{Borrowed, Both};
 use crate::prelude::*;
-use crate::ArgSet;
 use std::marker::PhantomData;
 
 /// Most numbers of a reduced value here.
@@ -250,7 +250,9 @@ pub(super) fn repeatable<S: Space>(lab: &Lab<'_, S>) -> Verdict {
         sample.real = (generator.within(-1000, 1000) as f64) * 10f64.powi(generator.within(0, 14) as i32);
     }
     let data = OnDevice::new(lab, &spread)?;
-    let run = || lab.space.parallel_reduce(RangePolicy::new(n), &OverLeague(Sum), data.args());
+    let run = || -> Result<Vec<f64>, Stop> {
+        Ok(lab.space.parallel_reduce(RangePolicy::new(n), &OverLeague(Sum), data.args())?)
+    };
     let first = run()?;
     for number in 1..10 {
         let again = run()?;

@@ -62,13 +62,13 @@ impl Kernel for Several {
     const NAME: &'static str = "conformance_several_arrays";
     fn run<T: Target>(&self, team: T, args: &OutArgs<T>) {
         let rank = team.league_rank();
-        let level = |k: usize| if k % 2 == 0 { ScratchLevel::Zero } else { ScratchLevel::One };
+        let level = |k: usize| if k.is_multiple_of(2) { ScratchLevel::Zero } else { ScratchLevel::One };
         let bytes: [_; 6] = std::array::from_fn(|k| team.scratch::<i32, 1>(level(k), "small", [1 + 2 * k]));
         let longs: [_; 6] = std::array::from_fn(|k| team.scratch::<i64, 2>(level(k), "long", [3, k + 1]));
         let singles: [_; 6] = std::array::from_fn(|k| team.scratch::<f32, 1>(level(k + 1), "single", [k + 1]));
         let doubles: [_; 6] = std::array::from_fn(|k| team.scratch::<f64, 3>(level(k), "double", [1, k + 1, 2]));
         for k in 0..6 {
-            team.for_each(1 + 2 * k, |i| bytes[k].set([i], i + (1000 * k)as i64));
+            team.for_each(1 + 2 * k, |i| bytes[k].set([i], i + (1000 * k) as i64));
             team.for_each_md([3, k + 1], |index| longs[k].set(index, index[0] * 10 + index[1] + rank));
             team.for_each(k + 1, |i| singles[k].set([i], team.to_real(i + k as i64)));
             team.for_each_md([1, k + 1, 2], |index| doubles[k].set(index, team.to_real(index[1] * 2 + index[2])));
@@ -77,10 +77,11 @@ impl Kernel for Several {
         for k in 0..6usize {
             let sum = |n: usize, value: &dyn Fn(T::Int) -> T::Int| team.reduce(n, SumInt, value);
             let mut total = sum(1 + 2 * k, &|i| bytes[k].at([i]));
-            total = total + sum(3 * (k + 1), &|i| {
-                let columns = (k + 1) as i64;
-                longs[k].at([i / columns, i % columns])
-            });
+            total = total
+                + sum(3 * (k + 1), &|i| {
+                    let columns = (k + 1) as i64;
+                    longs[k].at([i / columns, i % columns])
+                });
             args.ints.set([rank, team.int(k)], total);
             let singles = team.reduce(k + 1, Sum, |i| singles[k].at([i]));
             let zero = team.int(0);
