@@ -6,6 +6,7 @@
 
 pub mod exchange;
 pub mod golden;
+pub mod laws;
 pub mod mesh;
 pub mod viscosity;
 pub mod viscous;

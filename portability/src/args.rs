@@ -79,6 +79,7 @@ const EXTENT_NAMES: [&str; 6] = ["extent_0", "extent_1", "extent_2", "extent_3",
 
 impl<A: ArgSet, const R: usize> ArgSet for WithExtents<A, R> {
     type With<F: Family> = (A::With<F>, [F::Int; R]);
+    #[inline(always)]
     fn rebind<F: Family, G: Family>(args: &Self::With<F>, binder: &mut impl Binder<F, G>) -> Self::With<G> {
         (A::rebind(&args.0, binder), std::array::from_fn(|d| binder.int(EXTENT_NAMES[d], &args.1[d])))
     }
@@ -89,6 +90,7 @@ pub(crate) struct Both<A, B>(PhantomData<(A, B)>);
 
 impl<A: ArgSet, B: ArgSet> ArgSet for Both<A, B> {
     type With<F: Family> = (A::With<F>, B::With<F>);
+    #[inline(always)]
     fn rebind<F: Family, G: Family>(args: &Self::With<F>, binder: &mut impl Binder<F, G>) -> Self::With<G> {
         (A::rebind(&args.0, binder), B::rebind(&args.1, binder))
     }
@@ -137,6 +139,7 @@ macro_rules! kernel_args {
 
         impl<$($($parameter: $bound),*)?> $crate::ArgSet for $name<$crate::Declared $(, $($parameter),*)?> {
             type With<F: $crate::Family> = $name<F $(, $($parameter),*)?>;
+            #[inline(always)]
             fn rebind<F: $crate::Family, G: $crate::Family>(
                 args: &Self::With<F>,
                 binder: &mut impl $crate::Binder<F, G>,

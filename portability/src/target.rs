@@ -380,7 +380,7 @@ impl<T: Target> Private<T> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, k: usize) -> T::Real {
-        assert!(k < self.len, "private slot {k} is outside 0..{}", self.len);
+        check_slots(k, 1, self.len);
         self.target.private_get(self.first + k)
     }
     /// Writes slot `k`.
@@ -390,24 +390,48 @@ impl<T: Target> Private<T> {
     #[inline(always)]
     #[track_caller]
     pub fn set(&self, k: usize, value: T::Real) {
-        assert!(k < self.len, "private slot {k} is outside 0..{}", self.len);
+        check_slots(k, 1, self.len);
         self.target.private_set(self.first + k, value);
     }
     /// Slots `k..k + N` as an array.
+    ///
+    /// # Panics
+    /// If a slot is outside the array.
     #[inline(always)]
     #[track_caller]
     pub fn get_array<const N: usize>(&self, k: usize) -> [T::Real; N] {
-        std::array::from_fn(
+        check_slots(k, N, self.len);
+        crate::array(
             #[inline(always)]
-            |i| self.get(k + i),
+            |i| self.target.private_get(self.first + k + i),
         )
     }
     /// Writes slots `k..k + N`.
+    ///
+    /// # Panics
+    /// If a slot is outside the array.
     #[inline(always)]
     #[track_caller]
     pub fn set_array<const N: usize>(&self, k: usize, values: [T::Real; N]) {
+        check_slots(k, N, self.len);
         for (i, value) in values.into_iter().enumerate() {
-            self.set(k + i, value);
+            self.target.private_set(self.first + k + i, value);
         }
+    }
+}
+
+/// Refuses slots outside a private array. Numbers pass by value: a message that borrowed them would keep the array's
+/// description in memory, and with it all indices of the kernel.
+#[inline(always)]
+#[track_caller]
+fn check_slots(first: usize, count: usize, len: usize) {
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn refuse(first: usize, count: usize, len: usize) -> ! {
+        panic!("private slots {first}..{} are outside 0..{len}", first + count)
+    }
+    if first + count > len {
+        refuse(first, count, len);
     }
 }

@@ -140,8 +140,8 @@ pub fn array<V: Copy, const N: usize>(f: impl Fn(usize) -> V) -> [V; N] {
             }
         )*};
     }
-    unrolled!(1 2 3 4 5 6 7);
-    for (i, value) in values.iter_mut().enumerate().skip(8) {
+    unrolled!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+    for (i, value) in values.iter_mut().enumerate().skip(18) {
         *value = f(i);
     }
     values

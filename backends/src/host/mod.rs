@@ -130,6 +130,31 @@ fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lan
     ))
 }
 
+/// A shift lane by lane, for vectors that do not fill a pack.
+#[cold]
+#[inline(never)]
+fn shift_general<'c, S: Simd, P: Precision<S>>(
+    length: usize,
+    value: Leaf<Host<'c, S, P>>,
+    shift: Shift<Index>,
+) -> Leaf<Host<'c, S, P>> {
+    let source = |lane: usize| match shift {
+        _ if lane >= length => lane,
+        Shift::Down(places) if lane + places < length => lane + places,
+        Shift::Up(places) if lane >= places => lane - places,
+        Shift::Down(_) | Shift::Up(_) => lane,
+        Shift::Rotate(places) => (lane + places) % length,
+        Shift::From(from) => (from.lane(lane).max(0) as usize).min(MAX_LANES - 1),
+    };
+    match value {
+        Leaf::Real(real) => {
+            let lanes = real.lanes();
+            Leaf::Real(Pack::from_lanes(std::array::from_fn(|lane| lanes[source(lane)])))
+        }
+        Leaf::Int(int) => Leaf::Int(Index::general(std::array::from_fn(|lane| int.lane(source(lane))))),
+    }
+}
+
 impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     type Real = Pack<S, P>;
     type Int = Index;
@@ -288,53 +313,16 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     }
     #[inline(always)]
     fn shift(self, value: Leaf<Self>, shift: Shift<Index>) -> Leaf<Self> {
-        let length = self.state.vector_length;
-        let source = |lane: usize| -> usize {
-            match shift {
-                Shift::Down(places) => {
-                    if lane + places < length {
-                        lane + places
-                    } else {
-                        lane
-                    }
-                }
-                Shift::Up(places) => {
-                    if lane >= places && lane < length {
-                        lane - places
-                    } else {
-                        lane
-                    }
-                }
-                Shift::Rotate(places) => {
-                    if lane < length {
-                        (lane + places) % length
-                    } else {
-                        lane
-                    }
-                }
-                Shift::From(from) => (from.lane(lane).max(0) as usize).min(MAX_LANES - 1),
-            }
-        };
-        match value {
-            _ if length == 1 => value,
-            // The common case, a neighbour within a full pack, is one permutation and a blend at the edge.
-            Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Down(1)) => {
-                let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, 1));
-                Leaf::Real(Pack::select(Mask(Self::all_lanes() >> 1), rotated, real))
-            }
-            Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Rotate(_)) => {
-                let Shift::Rotate(places) = shift else { unreachable!("matched above") };
+        // The common case, lanes that fill a pack, is one permutation and a blend at the edge.
+        match (&value, shift) {
+            (Leaf::Real(real), Shift::Rotate(places)) if self.state.vector_length == P::LANES => {
                 Leaf::Real(Pack(<P as Precision<S>>::rotate_down(real.0, places)))
             }
-            Leaf::Real(real) if length == Self::lanes() && matches!(shift, Shift::Up(1)) => {
-                let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, P::LANES - 1));
-                Leaf::Real(Pack::select(Mask(!1), rotated, real))
+            (Leaf::Real(real), Shift::Down(places)) if self.state.vector_length == P::LANES && places < P::LANES => {
+                let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, places));
+                Leaf::Real(Pack::select(Mask(Self::all_lanes() >> places), rotated, *real))
             }
-            Leaf::Real(real) => {
-                let lanes = real.lanes();
-                Leaf::Real(Pack::from_lanes(std::array::from_fn(|lane| lanes[source(lane)])))
-            }
-            Leaf::Int(int) => Leaf::Int(Index::general(std::array::from_fn(|lane| int.lane(source(lane))))),
+            _ => shift_general(self.state.vector_length, value, shift),
         }
     }
 

@@ -201,6 +201,16 @@ fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
     job.kernel.run(host, &args);
 }
 
+/// Host numbers as uniform integers.
+#[inline(always)]
+fn indices<const R: usize>(values: [usize; R]) -> [Index; R] {
+    let mut indices = [Index::uniform(0); R];
+    for (index, value) in indices.iter_mut().zip(values) {
+        *index = Index::from(value);
+    }
+    indices
+}
+
 struct IntoKernel<'c, S: Simd, P: Precision<S>> {
     host: Host<'c, S, P>,
 }
@@ -221,7 +231,7 @@ impl<'a, 'c, S: Simd, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c,
         view: &ViewHandle<'a, E, R, L, HostMemory, A>,
     ) -> KernelView<Host<'c, S, P>, E, R, L, A> {
         let block = HostBlock::shared(view.pointer().cast());
-        KernelView::from_parts(self.host, block, view.extents().map(Index::from), view.strides().map(Index::from))
+        KernelView::from_parts(self.host, block, indices(view.extents()), indices(view.strides()))
     }
 }
 

@@ -4,7 +4,7 @@ use super::args::ViscousArgs;
 use super::boundary::{Boundary, LevelConstraint, Surfaces};
 use super::physics::{Duals, Vector, add_point, scaled_duals};
 use super::wedge::{Rule, WEDGE_CORNERS, wedge_nodes};
-use farro_portability::{Access, Layout, Real, RealElement, Target, array};
+use farro_portability::{Access, Layout, Real, RealElement, Target, array, inlined};
 
 /// Place of a cell: subdomain, x, y, r.
 pub type Place<I> = [I; 4];
@@ -39,10 +39,10 @@ pub fn gather<T: Target, E: RealElement, L: Layout, A: Access>(
 ) -> Cell<T::Real> {
     let int = T::Int::from;
     let surfaces = Surfaces::read(boundary, args, s);
-    let at = |node: usize| {
+    let at = inlined(#[inline(always)] |node: usize| {
         let [i, j] = corner(node % 4);
         (x + i as i64, y + j as i64, r + (node / 4) as i64)
-    };
+    });
     Cell {
         points: array(
             #[inline(always)]

@@ -87,6 +87,8 @@ pub struct Config {
     pub rows: usize,
     /// Blocks of the radial range (marching).
     pub radial_blocks: usize,
+    /// Whether loads start a layer early (marching); pays where memory is far away.
+    pub prefetch: bool,
 }
 
 impl Default for Config {
@@ -104,6 +106,7 @@ impl Default for Config {
             lanes: None,
             rows: 16,
             radial_blocks: 1,
+            prefetch: false,
         }
     }
 }

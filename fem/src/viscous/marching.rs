@@ -14,8 +14,7 @@ use super::layout::FieldLayout;
 use super::physics::{Duals, Vector, add, scale, scaled_duals, stress_on_duals, sub};
 use farro_portability::{
     Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target, WorkItem,
-    array,
-};
+    array, inlined};
 
 /// The marching kernel.
 #[derive(Clone, Copy, Debug, Hash)]
@@ -26,6 +25,8 @@ pub struct Marching<F> {
     pub rows: usize,
     /// Blocks into which the radial range is split, so that small problems have enough teams.
     pub radial_blocks: usize,
+    /// Whether loads of a level start one layer before it is needed, to hide the latency of device memory.
+    pub prefetch: bool,
     /// Whether subdomains may have fewer nodes along x than a thread has lanes.
     pub narrow: bool,
     /// Whether the result is added to `y` or replaces it.
@@ -45,7 +46,7 @@ impl MarchingLeague {
     /// The league for `[x, y, r]` cells of a subdomain, teams of `threads` threads of `lanes` lanes.
     pub fn new(cells: [usize; 3], lanes: usize, threads: usize, rows: usize, radial_blocks: usize) -> Self {
         // The first team of a row owns one node more than it advances, the last one ends at the last node.
-        let along = |cells: usize, covered: usize| (cells - 1).div_ceil(covered - 1).max(1);
+        let along = inlined(#[inline(always)] |cells: usize, covered: usize| (cells - 1).div_ceil(covered - 1).max(1));
         MarchingLeague { teams: [along(cells[0], lanes - 1), along(cells[1], threads * rows), radial_blocks] }
     }
     /// Teams of all subdomains.
@@ -56,12 +57,20 @@ impl MarchingLeague {
 
 /// Slots of a cell row: the scaled duals of its two triangles.
 const ROW_DUALS: usize = 18;
-/// Slots of a node row: lower velocity (3) and viscosity, next level (4), carried sums (3).
+/// Slots of a node row: the lower level (4), the upper level if it is fetched early (4), carried sums (3).
 const NODE_SLOTS: usize = 11;
-const U: usize = 0;
-const K: usize = 3;
+const LOW: usize = 0;
 const NEXT: usize = 4;
 const CARRY: usize = 8;
+
+/// Velocity and viscosity of a node.
+type Node<R> = [R; 4];
+
+/// Velocity, and viscosity three times.
+#[inline(always)]
+fn split<R: Copy>(node: Node<R>) -> [Vector<R>; 2] {
+    [[node[0], node[1], node[2]], [node[3]; 3]]
+}
 
 /// The team's place and what belongs to one work item.
 struct March<'a, T: Target, E: RealElement, L: FieldLayout> {
@@ -124,7 +133,7 @@ impl<E: RealElement, L: FieldLayout> Kernel for Marching<Fields<E, L>> {
         let cells = [args.k.extent(1) - 1, args.k.extent(2) - 1, args.k.extent(3) - 1];
         let covered = [lanes - 1, threads * self.rows];
         let advance = [covered[0] as i64 - 1, covered[1] as i64 - 1];
-        let teams = |d: usize| ((cells[d] - 1 + (advance[d] - 1)) / advance[d]).max(int(1usize));
+        let teams = inlined(#[inline(always)] |d: usize| ((cells[d] - 1 + (advance[d] - 1)) / advance[d]).max(int(1usize)));
         let rank = team.league_rank();
         let (teams_x, teams_y) = (teams(0), teams(1));
         let place = [rank % teams_x, (rank / teams_x) % teams_y];
@@ -244,21 +253,20 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
 
     #[inline(always)]
     fn duals(&self, row: usize, triangle: usize) -> Duals<T::Real> {
-        array(
-            #[inline(always)]
-            |j| self.duals.get_array(ROW_DUALS * row + 9 * triangle + 3 * j),
-        )
+        let g: [T::Real; 9] = self.duals.get_array(ROW_DUALS * row + 9 * triangle);
+        [[g[0], g[1], g[2]], [g[3], g[4], g[5]], [g[6], g[7], g[8]]]
     }
 
     /// Velocity (without its constrained part) and viscosity of a node.
     #[inline(always)]
-    fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> (Vector<T::Real>, T::Real) {
+    fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
         let (x, y, s) = (self.x(item), self.clamped_y(item, row), self.subdomain);
         let u = array(
             #[inline(always)]
             |c| self.args.u.at([T::Int::from(c), s, x, y, level]),
         );
-        (self.constrain(u, x, y, level), self.args.k.at([s, x, y, level]))
+        let u = self.constrain(u, x, y, level);
+        [u[0], u[1], u[2], self.args.k.at([s, x, y, level])]
     }
     #[inline(always)]
     fn constrain(&self, u: Vector<T::Real>, x: T::Int, y: T::Int, level: T::Int) -> Vector<T::Real> {
@@ -283,12 +291,10 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     fn load_first(&self, item: WorkItem<T>, level: T::Int) {
         for row in 0..=self.kernel.rows {
             let slot = NODE_SLOTS * row;
-            let (u, k) = self.load(item, row, level);
-            self.nodes.set_array(slot + U, u);
-            self.nodes.set(slot + K, k);
-            let (u, k) = self.load(item, row, level + 1);
-            self.nodes.set_array(slot + NEXT, u);
-            self.nodes.set(slot + NEXT + 3, k);
+            self.nodes.set_array(slot + LOW, self.load(item, row, level));
+            if self.kernel.prefetch {
+                self.nodes.set_array(slot + NEXT, self.load(item, row, level + 1));
+            }
             self.nodes.set_array(slot + CARRY, [T::Real::zero(); 3]);
         }
     }
@@ -371,19 +377,21 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         factor: T::Real,
     ) -> Row<T::Real> {
         let slot = NODE_SLOTS * row;
-        let (u_low, k_low): (Vector<T::Real>, _) = (self.nodes.get_array(slot + U), self.nodes.get(slot + K));
-        let (u_high, k_high): (Vector<T::Real>, _) =
-            (self.nodes.get_array(slot + NEXT), self.nodes.get(slot + NEXT + 3));
-        self.nodes.set_array(slot + U, u_high);
-        self.nodes.set(slot + K, k_high);
-        // Loads of the level after next start here and are needed one layer later.
-        let (u, k) = self.load(item, row, (level + 2).min(self.cells[2]));
-        self.nodes.set_array(slot + NEXT, u);
-        self.nodes.set(slot + NEXT + 3, k);
-        let m = add(u_low, u_high);
-        let d = scale(sub(u_high, u_low), ratio);
-        let kappa = factor * (k_low + k_high);
-        let [m_right, d_right, [kappa_right, ..]] = self.team.shift_down([m, d, [kappa; 3]], 1);
+        let low: Node<T::Real> = self.nodes.get_array(slot + LOW);
+        let high = if self.kernel.prefetch {
+            let high = self.nodes.get_array(slot + NEXT);
+            // Loads of the level after next start here and are needed one layer later.
+            self.nodes.set_array(slot + NEXT, self.load(item, row, (level + 2).min(self.cells[2])));
+            high
+        } else {
+            self.load(item, row, level + 1)
+        };
+        self.nodes.set_array(slot + LOW, high);
+        let ([low, k_low], [high, k_high]) = (split(low), split(high));
+        let m = add(low, high);
+        let d = scale(sub(high, low), ratio);
+        let kappa = factor * (k_low[0] + k_high[0]);
+        let (m_right, d_right, kappa_right) = self.team.shift_down((m, d, kappa), 1);
         Row { m, d, kappa, m_right, d_right, kappa_right, along_x: sub(m_right, m) }
     }
 

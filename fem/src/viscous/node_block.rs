@@ -7,7 +7,7 @@ use super::cell::corner;
 use super::layout::FieldLayout;
 use super::physics::{Vector, dot, gradients, viscosity_at};
 use super::wedge::{Rule, WEDGE_CORNERS};
-use farro_portability::{Access, Integer, Layout, MdKernel, ReadWrite, Real, RealElement, Target, array};
+use farro_portability::{Access, Integer, Layout, MdKernel, ReadWrite, Real, RealElement, Target, array, inlined};
 
 /// A symmetric block: xx, yy, zz, xy, xz, yz.
 type Block<R> = [R; 6];
@@ -115,7 +115,7 @@ impl<E: RealElement, L: FieldLayout> MdKernel<4> for SurfaceDiagonal<Fields<E, L
             let Some(constrained) = surfaces.constrains(level) else { continue };
             t.when(side.equals(T::Int::from(which)) & constrained, || {
                 let block = node_block(t, args, self.rule, [s, x, y, level]);
-                let index = |c: usize| [T::Int::from(c), s, x, y, level];
+                let index = inlined(#[inline(always)] |c: usize| [T::Int::from(c), s, x, y, level]);
                 let u: Vector<T::Real> = array(
                     #[inline(always)]
                     |c| args.u.at(index(c)),

@@ -172,7 +172,8 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
             needed: self.vector_extents().to_vec(),
         })
     }
-    fn args<'a, A: Access>(
+    /// The arguments of the operator's kernels, to launch or trace one by hand.
+    pub fn args<'a, A: Access>(
         &'a self,
         u: &'a VectorField<E, L, S::Memory>,
         y: ViewHandle<'a, E, 5, L, S::Memory, A>,
@@ -267,13 +268,21 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
         })
     }
 
-    fn shmem(&self) -> Shmem<Fields<E, L>> {
+    /// The kernel with staged tiles, with the operator's tunables.
+    pub fn shmem(&self) -> Shmem<Fields<E, L>> {
         let Config { rule, boundary, tile, .. } = self.config;
         Shmem { rule, boundary, tile, fields: Fields::new() }
     }
-    fn tuned(&self) -> Tuned<Fields<E, L>> {
+    /// The tuned kernel, with the operator's tunables.
+    pub fn tuned(&self) -> Tuned<Fields<E, L>> {
         let Config { rule, boundary, tile, passes, keep_jacobian, accumulator, .. } = self.config;
         Tuned { rule, boundary, tile, passes, keep_jacobian, accumulator, fields: Fields::new() }
+    }
+    /// The marching kernel for a launch under `policy`, with the operator's tunables.
+    pub fn marching(&self, policy: &TeamPolicy, mode: Mode) -> Marching<Fields<E, L>> {
+        let Config { boundary, rows, radial_blocks, prefetch, .. } = self.config;
+        let narrow = self.cells[1] + 1 < policy.vector_length();
+        Marching { boundary, rows, radial_blocks, prefetch, narrow, adds: mode == Mode::Add, fields: Fields::new() }
     }
 
     /// Refuses a launch that the space cannot run before anything is written.
@@ -296,7 +305,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
         y: &mut VectorField<E, L, S::Memory>,
         mode: Mode,
     ) -> Result<(), ViscousError> {
-        let Config { rule, boundary, rows, radial_blocks, .. } = self.config;
+        let Config { rule, boundary, .. } = self.config;
         let fields = Fields::new();
         match self.config.variant {
             Variant::Textbook => {
@@ -319,10 +328,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
             Variant::Tuned => Ok(self.space.launch(&self.tuned(), &self.team_policy()?, self.args(u, y.update()))?),
             Variant::Marching => {
                 let policy = self.team_policy()?;
-                let narrow = self.cells[1] + 1 < policy.vector_length();
-                let adds = mode == Mode::Add;
-                let kernel = Marching::<Fields<E, L>> { boundary, rows, radial_blocks, narrow, adds, fields };
-                Ok(self.space.launch(&kernel, &policy, self.args(u, y.write()))?)
+                Ok(self.space.launch(&self.marching(&policy, mode), &policy, self.args(u, y.write()))?)
             }
         }
     }

@@ -5,7 +5,7 @@ use super::boundary::{Boundary, LevelConstraint, Surfaces};
 use super::cell::{Cell, Place, corner};
 use super::layout::FieldLayout;
 use super::physics::Vector;
-use farro_portability::{Access, Integer, Real, RealElement, ScratchLevel, ScratchView, Target, array};
+use farro_portability::{Access, Integer, Real, RealElement, ScratchLevel, ScratchView, Target, array, inlined};
 
 /// The cells of a team: `x × y × r`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -223,12 +223,12 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     #[inline(always)]
     pub fn cell(&self, [i, j, l]: [T::Int; 3], constrained: bool) -> StagedCell<T::Real> {
         let r0 = self.first[3];
-        let local = |node: usize| {
+        let local = inlined(#[inline(always)] |node: usize| {
             let [di, dj] = corner(node % 4);
             ordered::<L, _>([i + di as i64, j + dj as i64, l + (node / 4) as i64])
-        };
+        });
         let none = [LevelConstraint::NONE; 2];
-        let constraint = |side: usize| self.surfaces.constraint(r0 + l + side as i64);
+        let constraint = inlined(#[inline(always)] |side: usize| self.surfaces.constraint(r0 + l + side as i64));
         let results = if constrained { array(constraint) } else { none };
         StagedCell {
             cell: Cell {

@@ -1,0 +1,7 @@
+//! The command line of farro.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}
