@@ -92,8 +92,10 @@ fn golden_cases<S: Space<Memory = HostMemory>>(space: &S, lanes: &[Option<usize>
         };
         let mut largest = 0.0f64;
         for config in configurations(rule, boundary, lanes) {
-            let errors =
-                [error_of::<_, RadiusFastest>(space, &case, config), error_of::<_, LateralFastest>(space, &case, config)];
+            let errors = [
+                error_of::<_, RadiusFastest>(space, &case, config),
+                error_of::<_, LateralFastest>(space, &case, config),
+            ];
             assert!(
                 errors.iter().all(|&error| error < 1e-13),
                 "{}: {} on {}: {errors:e?} with {config:?}",

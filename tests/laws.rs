@@ -2,7 +2,7 @@
 
 use farro_backends::checked::{CheckedSpace, DeviceModel};
 use farro_backends::host::{HostSpace, InstructionSet};
-use farro_fem::laws::{self, Outcome, Sample, ShellOperator, Stop, Verdict, ViscousLaws};
+use farro_fem::laws::{self, Operator as _, Outcome, Sample, ShellOperator, Stop, Verdict, ViscousLaws};
 use farro_fem::mesh::{RadiiSpec, ShellMesh, ShellSpec};
 use farro_fem::viscous::{
     Accumulator, Boundary, Condition, Config, FieldLayout, LateralFastest, RadiusFastest, Rule, TileShape, Variant,
@@ -19,8 +19,8 @@ fn host<P: farro_backends::host::HostPrecision>(threads: usize) -> HostSpace<P> 
 /// Nodes of the largest mesh that properties use: level 2, 3 radial cells.
 const MOST_NODES: usize = (10 * 4 * 4 + 2) * 4;
 
-fn assert_suite<S: Space, E: RealElement>(space: &S, options: &ViscousLaws) {
-    let report = laws::viscous_suite::<S, E>(space, options);
+fn assert_suite<S: Space, E: RealElement, L: FieldLayout>(space: &S, options: &ViscousLaws) {
+    let report = laws::viscous_suite::<S, E, L>(space, options);
     println!("{report}");
     report.assert();
     // Each law applies to some configuration.
@@ -29,21 +29,25 @@ fn assert_suite<S: Space, E: RealElement>(space: &S, options: &ViscousLaws) {
 
 #[test]
 fn laws_on_the_host_in_f64() {
-    assert_suite::<_, f64>(&host::<f64>(2), &ViscousLaws::default());
+    assert_suite::<_, f64, RadiusFastest>(&host::<f64>(2), &ViscousLaws::default());
+    assert_suite::<_, f64, LateralFastest>(&host::<f64>(2), &ViscousLaws::default());
 }
 #[test]
 fn laws_on_the_host_in_f32() {
-    assert_suite::<_, f32>(&host::<f32>(1), &ViscousLaws { decades: 2.0, ..ViscousLaws::default() });
+    let options = ViscousLaws { decades: 2.0, ..ViscousLaws::default() };
+    assert_suite::<_, f32, RadiusFastest>(&host::<f32>(1), &options);
 }
 #[test]
 fn laws_on_the_host_with_f32_storage() {
-    assert_suite::<_, f32>(&host::<f64>(1), &ViscousLaws { decades: 2.0, ..ViscousLaws::default() });
+    let options = ViscousLaws { decades: 2.0, ..ViscousLaws::default() };
+    assert_suite::<_, f32, LateralFastest>(&host::<f64>(1), &options);
 }
 #[test]
 fn laws_on_the_checked_target() {
     let mixed = Boundary { inner: Condition::FreeSlip, outer: Condition::Dirichlet };
     let options = ViscousLaws { level: 1, boundaries: vec![Boundary::NAMED[0].1, mixed], ..ViscousLaws::default() };
-    assert_suite::<_, f64>(&CheckedSpace::<f64>::new(), &options);
+    assert_suite::<_, f64, RadiusFastest>(&CheckedSpace::<f64>::new(), &options);
+    assert_suite::<_, f64, LateralFastest>(&CheckedSpace::<f64>::new(), &options);
 }
 
 /// One random problem with one random choice of tunables.
@@ -102,29 +106,31 @@ fn setups() -> impl Strategy<Value = Setup> {
         prop::collection::vec(-1.0..1.0f64, 3 * MOST_NODES),
         prop::collection::vec(-1.0..1.0f64, 3 * MOST_NODES),
     );
-    (mesh, tile, marching, physics, accumulator, fields).prop_map(|(mesh, tile, marching, physics, accumulator, fields)| {
-        let ((level, radial_cells, steps), (x, y, r, all_passes, keep_jacobian)) = (mesh, tile);
-        let ((threads, rows, lane_choice, radial_blocks), (inner, outer, rule)) = (marching, physics);
-        Setup {
-            level,
-            radial_cells,
-            steps,
-            boundary: Boundary { inner, outer },
-            rule,
-            tile: TileShape { x, y, r },
-            passes: if all_passes { r } else { 1 },
-            keep_jacobian,
-            accumulator,
-            threads,
-            // A team needs two rows.
-            rows: if threads * rows == 1 { 2 } else { rows },
-            lane_choice,
-            radial_blocks,
-            exponents: fields.0,
-            u: fields.1,
-            v: fields.2,
-        }
-    })
+    (mesh, tile, marching, physics, accumulator, fields).prop_map(
+        |(mesh, tile, marching, physics, accumulator, fields)| {
+            let ((level, radial_cells, steps), (x, y, r, all_passes, keep_jacobian)) = (mesh, tile);
+            let ((threads, rows, lane_choice, radial_blocks), (inner, outer, rule)) = (marching, physics);
+            Setup {
+                level,
+                radial_cells,
+                steps,
+                boundary: Boundary { inner, outer },
+                rule,
+                tile: TileShape { x, y, r },
+                passes: if all_passes { r } else { 1 },
+                keep_jacobian,
+                accumulator,
+                threads,
+                // A team needs two rows.
+                rows: if threads * rows == 1 { 2 } else { rows },
+                lane_choice,
+                radial_blocks,
+                exponents: fields.0,
+                u: fields.1,
+                v: fields.2,
+            }
+        },
+    )
 }
 
 impl Setup {
@@ -154,23 +160,25 @@ impl Setup {
         }
     }
     /// All laws of one variant.
-    fn check<S: Space, E: RealElement, L: FieldLayout>(&self, space: &S, variant: Variant) -> Result<(), TestCaseError> {
+    fn check<S: Space, E: RealElement, L: FieldLayout>(
+        &self,
+        space: &S,
+        variant: Variant,
+    ) -> Result<(), TestCaseError> {
         let mesh = self.mesh();
         let config = self.config(variant, &space.limits().vector_lengths);
         let k = |number: usize| 10f64.powf(self.exponents[number]);
-        let make = |mesh: &ShellMesh, config: Config| ShellOperator::<_, E, L>::new(space, mesh, config, k).expect("made");
+        let make =
+            |mesh: &ShellMesh, config: Config| ShellOperator::<_, E, L>::new(space, mesh, config, k).expect("made");
         let op = make(&mesh, config);
         let (u, v) = (Sample::new(3, self.u.clone()), Sample::new(3, self.v.clone()));
         let random = Sample::random(3, mesh.unique_nodes(), 5);
         let reference_config = Config { variant: Variant::Textbook, ..config };
-        let reference =
-            ShellOperator::<_, f64, RadiusFastest>::new(space, &mesh, reference_config, k).expect("a reference");
+        let reference = ShellOperator::<_, E, L>::new(space, &mesh, reference_config, k).expect("a reference");
         let holds = |law: &str, verdict: Verdict| match verdict {
             Err(Stop::Failed(message)) => Err(TestCaseError::fail(format!("{law} of {config:?}: {message}"))),
             _ => Ok(()),
         };
-        use laws::Operator as _;
-        let _ = op.name();
         holds("agreement", laws::agreement(&op, &reference, &u))?;
         holds("linearity", laws::linearity(&op, &u, &v, [0.75, -2.5]))?;
         holds("symmetry", laws::symmetry(&op, &u, &v))?;
@@ -187,18 +195,15 @@ impl Setup {
         let (lateral, radial) = (2, if self.radial_cells == 3 { 3 } else { 2 });
         let spec_radii = RadiiSpec::Explicit(mesh.radii()[..=self.radial_cells].to_vec());
         for (lateral_splits, radial_splits) in [(lateral, 1), (1, radial), (lateral, radial)] {
-            let spec = ShellSpec { radii: spec_radii.clone(), lateral_splits, radial_splits, ..ShellSpec::level(self.level) };
+            let spec =
+                ShellSpec { radii: spec_radii.clone(), lateral_splits, radial_splits, ..ShellSpec::level(self.level) };
             let split = make(&ShellMesh::new(spec).expect("a split mesh"), config);
             holds("splitting", laws::agreement(&split, &op, &u))?;
         }
         Ok(())
     }
-    fn check_layouts<S: Space, E: RealElement>(&self, space: &S, variants: &[Variant]) -> Result<(), TestCaseError> {
-        for &variant in variants {
-            self.check::<S, E, RadiusFastest>(space, variant)?;
-            self.check::<S, E, LateralFastest>(space, variant)?;
-        }
-        Ok(())
+    fn check_all<S: Space, E: RealElement, L: FieldLayout>(&self, space: &S) -> Result<(), TestCaseError> {
+        Variant::ALL.into_iter().try_for_each(|variant| self.check::<S, E, L>(space, variant))
     }
 }
 
@@ -211,23 +216,25 @@ proptest! {
     #![proptest_config(with_cases(10))]
     #[test]
     fn random_problems_on_the_host_in_f64(setup in setups()) {
-        setup.check_layouts::<_, f64>(&host::<f64>(2), &Variant::ALL)?;
+        setup.check_all::<_, f64, RadiusFastest>(&host::<f64>(2))?;
+        setup.check_all::<_, f64, LateralFastest>(&host::<f64>(2))?;
     }
 }
 proptest! {
     #![proptest_config(with_cases(4))]
     #[test]
     fn random_problems_on_the_host_in_f32(setup in setups()) {
-        setup.check_layouts::<_, f32>(&host::<f32>(1), &Variant::ALL)?;
+        setup.check_all::<_, f32, RadiusFastest>(&host::<f32>(1))?;
     }
     #[test]
     fn random_problems_on_the_host_with_f32_storage(setup in setups()) {
-        setup.check_layouts::<_, f32>(&host::<f64>(1), &Variant::ALL)?;
+        setup.check_all::<_, f32, LateralFastest>(&host::<f64>(1))?;
     }
     #[test]
     fn random_problems_on_the_checked_target(setup in setups()) {
         let setup = Setup { level: 1, ..setup };
-        setup.check_layouts::<_, f64>(&CheckedSpace::<f64>::new(), &Variant::ALL)?;
+        setup.check_all::<_, f64, RadiusFastest>(&CheckedSpace::<f64>::new())?;
+        setup.check_all::<_, f64, LateralFastest>(&CheckedSpace::<f64>::new())?;
     }
 }
 
@@ -241,7 +248,8 @@ fn marching_has_the_same_bits_for_all_threads_and_runs() {
         for (_, boundary) in Boundary::NAMED {
             let config = Config { boundary, threads, rows, radial_blocks, ..Config::default() };
             let of = |space| {
-                ShellOperator::<_, f64, LateralFastest>::new(space, &mesh, config, |number| k.at(number, 0)).expect("made")
+                ShellOperator::<_, f64, LateralFastest>::new(space, &mesh, config, |number| k.at(number, 0))
+                    .expect("made")
             };
             let first = of(&spaces[0]);
             for space in &spaces {
@@ -267,6 +275,29 @@ fn instruction_sets_and_spaces_agree() {
             let space = HostSpace::<f64>::with(2, set).expect("a host space");
             let op = ShellOperator::<_, f64, LateralFastest>::new(&space, &mesh, config, |n| k.at(n, 0)).expect("made");
             assert_eq!(laws::agreement(&op, &reference, &u), Ok(()), "{config:?}");
+        }
+    }
+}
+
+#[test]
+fn precisions_and_layouts_agree() {
+    let mesh = ShellMesh::new(ShellSpec { radial_cells: Some(3), ..ShellSpec::level(2) }).expect("a mesh");
+    let k = Sample::coefficient(mesh.unique_nodes(), 2.0, 3);
+    let u = Sample::random(3, mesh.unique_nodes(), 4);
+    let (wide, narrow) = (host::<f64>(1), host::<f32>(1));
+    for (_, boundary) in Boundary::NAMED {
+        for config in laws::configurations(boundary) {
+            let of_f64 =
+                ShellOperator::<_, f64, RadiusFastest>::new(&wide, &mesh, config, |n| k.at(n, 0)).expect("made");
+            let other =
+                ShellOperator::<_, f64, LateralFastest>::new(&wide, &mesh, config, |n| k.at(n, 0)).expect("made");
+            let of_f32 =
+                ShellOperator::<_, f32, RadiusFastest>::new(&narrow, &mesh, config, |n| k.at(n, 0)).expect("made");
+            let stored =
+                ShellOperator::<_, f32, LateralFastest>::new(&wide, &mesh, config, |n| k.at(n, 0)).expect("made");
+            assert_eq!(laws::agreement(&other, &of_f64, &u), Ok(()));
+            assert_eq!(laws::agreement(&of_f32, &of_f64, &u), Ok(()));
+            assert_eq!(laws::agreement(&stored, &of_f64, &u), Ok(()));
         }
     }
 }
@@ -335,7 +366,6 @@ impl<O: laws::Operator> Broken<'_, O> {
 
 #[test]
 fn faults_are_found_and_named() {
-    use laws::Operator as _;
     let mesh = ShellMesh::new(ShellSpec { radial_cells: Some(3), ..ShellSpec::level(1) }).expect("a mesh");
     let k = Sample::coefficient(mesh.unique_nodes(), 1.0, 3);
     let space = host::<f64>(1);

@@ -52,10 +52,10 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "N", help_heading = "Problem")]
     radial_cells: Option<usize>,
     /// Radius of the inner surface
-    #[arg(long, default_value_t = 0.5, allow_negative_numbers = true, help_heading = "Problem")]
+    #[arg(long, default_value_t = 0.5, help_heading = "Problem")]
     inner: f64,
     /// Radius of the outer surface
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Problem")]
+    #[arg(long, default_value_t = 1.0, help_heading = "Problem")]
     outer: f64,
     /// Subdomains: 10 l^2 m for l by l lateral and m radial pieces of each diamond
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Problem")]
@@ -104,9 +104,9 @@ pub struct ApplyArgs {
     /// Blocks of the radial range, for more teams (marching) [default: 1]
     #[arg(long, value_name = "N", help_heading = "Kernel")]
     radial_blocks: Option<usize>,
-    /// Fastest index of the fields [default: r on the host, x on cuda]
-    #[arg(long, value_enum, help_heading = "Kernel")]
-    layout: Option<LayoutChoice>,
+    /// Fastest index of the fields
+    #[arg(long, value_enum, default_value = "x", help_heading = "Kernel")]
+    layout: LayoutChoice,
     /// Storage and arithmetic of reals
     #[arg(long, value_enum, default_value = "f64", help_heading = "Kernel")]
     precision: Precision,
@@ -150,9 +150,6 @@ impl ApplyArgs {
             subdomains: self.subdomains,
             seed: self.seed,
         }
-    }
-    fn layout(&self) -> LayoutChoice {
-        self.layout.unwrap_or(if self.backend == Backend::Cuda { LayoutChoice::X } else { LayoutChoice::R })
     }
     fn config(&self, radial_cells: usize) -> Config {
         let mut config =
@@ -207,15 +204,12 @@ pub fn run(args: &ApplyArgs) -> Result<(), CliError> {
     let config = args.config(problem.mesh.cells()[2]);
     config.check()?;
     let full = problem.dofs() <= FULL_REFERENCE_DOFS;
-    let nodes: Vec<_> = problem
-        .sample(SAMPLE)
-        .into_iter()
-        .filter(|&node| reference::is_free(&problem, args.boundary, node))
-        .collect();
+    let nodes: Vec<_> =
+        problem.sample(SAMPLE).into_iter().filter(|&node| reference::is_free(&problem, args.boundary, node)).collect();
     let keep = if full || args.vtu.is_some() { Keep::All } else { Keep::Nodes(&nodes) };
     let budget = if args.backend.interprets() { 0.0 } else { f64::INFINITY };
     let job = Measure { problem: &problem, configs: &[config], repeat: args.repeat, budget, keep, progress: &|_| () };
-    let measured = target::run(&args.target(), args.precision, args.layout(), &job)?;
+    let measured = target::run(&args.target(), args.precision, args.layout, &job)?;
     let applied = measured.applied.into_iter().next().unwrap_or_else(|| Ok(Applied::default()))?;
     let (error, compared) = if full {
         (relative_error(&applied.values, &reference::textbook(&problem, args.rule, args.boundary)?), "all nodes")
@@ -224,7 +218,8 @@ pub fn run(args: &ApplyArgs) -> Result<(), CliError> {
         let expected: Vec<f64> = nodes.iter().flat_map(at).collect();
         let found: Vec<f64> = match keep {
             Keep::All => {
-                let value = |&[s, x, y, r]: &[usize; 4]| [0, 1, 2].map(|c| applied.values[problem.place([c, s, x, y, r])]);
+                let value =
+                    |&[s, x, y, r]: &[usize; 4]| [0, 1, 2].map(|c| applied.values[problem.place([c, s, x, y, r])]);
                 nodes.iter().flat_map(value).collect()
             }
             _ => applied.values.clone(),
@@ -316,7 +311,7 @@ fn config_json(args: &ApplyArgs, problem: &Problem, config: &Config, space: &str
         "team_threads": config.threads,
         "lanes": config.lanes,
         "radial_blocks": config.radial_blocks,
-        "layout": args.layout().name(),
+        "layout": args.layout.name(),
         "precision": args.precision.name(),
         "deterministic": config.variant.is_deterministic(),
     })

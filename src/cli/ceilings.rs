@@ -1,20 +1,15 @@
 //! `farro ceilings`: what each space can do at most.
 
 use super::error::CliError;
-use super::options::{LayoutChoice, Precision};
 use super::output::{Table, line, short};
-use super::target::{self, Counted, Job};
+use super::target::{self, Counted, SpaceJob};
 use clap::Args;
 use farro::ceilings::{Ceilings, measure};
-use farro_fem::viscous::FieldLayout;
-use farro_portability::{RealElement, Space};
+use farro_portability::Space;
 
 /// Flags of `farro ceilings`.
 #[derive(Clone, Debug, Args)]
 pub struct CeilingsArgs {
-    /// Storage and arithmetic of reals
-    #[arg(long, value_enum, default_value = "f64")]
-    precision: Precision,
     /// Elements of each of three arrays; they should be far larger than the caches
     #[arg(long, default_value_t = 1 << 25)]
     elements: usize,
@@ -28,10 +23,10 @@ pub struct Measurement {
     pub repeat: usize,
 }
 
-impl Job for Measurement {
+impl SpaceJob for Measurement {
     type Output = (String, Ceilings);
-    fn run<S: Space + Counted, E: RealElement, L: FieldLayout>(&self, space: &S) -> Result<Self::Output, CliError> {
-        Ok((space.name(), measure::<S, E>(space, self.elements, self.repeat)?))
+    fn run<S: Space + Counted>(&self, space: &S) -> Result<Self::Output, CliError> {
+        Ok((space.name(), measure::<S, f64>(space, self.elements, self.repeat)?))
     }
 }
 
@@ -46,7 +41,7 @@ pub fn run(args: &CeilingsArgs) -> Result<(), CliError> {
     let mut table = Table::new(&["<space", "FMA GFLOP/s", "triad GB/s", "copy GB/s"]);
     for target in target::fast_targets() {
         let job = Measurement { elements: args.elements, repeat: 5 };
-        let (space, Ceilings { gflops, triad, copy }) = target::run(&target, args.precision, LayoutChoice::R, &job)?;
+        let (space, Ceilings { gflops, triad, copy }) = target::run_on::<f64, _>(&target, &job)?;
         table.row(vec![space, short(gflops), short(triad), short(copy)]);
     }
     line(table.render())?;

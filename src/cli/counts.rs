@@ -78,7 +78,7 @@ fn tile_counts(args: &CountArgs) -> Result<Table, CliError> {
         .iter()
         .map(|&(variant, accumulator)| Config { variant, accumulator, tile, boundary: neumann, ..Config::default() })
         .collect();
-    let work = work(&problem, &configs, args.precision, LayoutChoice::R, &|_| ())?;
+    let work = work(&problem, &configs, args.precision, LayoutChoice::X, &|_| ())?;
     let teams = problem.mesh.subdomains().len() as u64;
     let mut table = Table::new(&["<tile 4,4,32", "gathered values", "atomic updates", "scratch bytes", "barriers"]);
     for (&(variant, accumulator), work) in rungs.iter().zip(work) {
@@ -103,7 +103,8 @@ fn tile_counts(args: &CountArgs) -> Result<Table, CliError> {
 /// When the level is not possible.
 pub fn run(args: &CountArgs) -> Result<(), CliError> {
     if args.level > 5 {
-        let message = format!("--level {}: the count target interprets kernels; levels 1 to 5 are possible", args.level);
+        let message =
+            format!("--level {}: the count target interprets kernels; levels 1 to 5 are possible", args.level);
         return Err(CliError::Usage(message));
     }
     let problem = Problem::new(&ProblemSpec::level(args.level), &Profile::builtin())?;

@@ -20,7 +20,8 @@ pub fn run() -> Result<(), CliError> {
     let threads = Target::new(Backend::Host).host_threads();
     for set in InstructionSet::available().into_iter().rev() {
         let (double, single) = (<f64 as HostPrecision>::lanes(set), <f32 as HostPrecision>::lanes(set));
-        let what = format!("{}, {threads} threads, {}: {double} lanes of f64, {single} of f32", machine.cpu, set.name());
+        let what =
+            format!("{}, {threads} threads, {}: {double} lanes of f64, {single} of f32", machine.cpu, set.name());
         row("host", "found", what);
     }
     if let Err(reason) = HostSpace::<f64>::new().map(|space| space.name()) {

@@ -19,6 +19,9 @@ pub enum CliError {
     /// What was checked does not hold; the report is on standard output already.
     #[error("{0}")]
     Failed(String),
+    /// This binary does not have the kernels; the full one has.
+    #[error("this needs the program farro-full beside this one; build it with: cargo build --release")]
+    Elsewhere,
     /// There is no such backend on this machine.
     #[error("backend {backend} is not available: {reason}")]
     Backend {

@@ -1,14 +1,12 @@
 //! `farro laws`: the conformance suite and the laws of the viscous operator on every space that is here.
 
 use super::error::CliError;
-use super::options::{LayoutChoice, Precision};
 use super::output::line;
-use super::target::{self, Backend, Counted, Job, Target};
+use super::target::{self, Backend, Counted, SpaceJob, Target};
 use clap::Args;
 use farro_fem::laws;
-use farro_fem::viscous::FieldLayout;
+use farro_portability::Space;
 use farro_portability::conformance::{self, Report};
-use farro_portability::{RealElement, Space};
 
 /// Flags of `farro laws`.
 #[derive(Clone, Debug, Args)]
@@ -26,16 +24,19 @@ pub struct LawsArgs {
 
 struct Suites<'a>(&'a LawsArgs);
 
-impl Job for Suites<'_> {
+impl SpaceJob for Suites<'_> {
     type Output = Vec<(&'static str, Report)>;
 
-    fn run<S: Space + Counted, E: RealElement, L: FieldLayout>(&self, space: &S) -> Result<Self::Output, CliError> {
+    fn run<S: Space + Counted>(&self, space: &S) -> Result<Self::Output, CliError> {
         let mut reports = Vec::new();
         if !self.0.operator {
             reports.push(("conformance", conformance::suite(space)));
         }
         if !self.0.conformance {
-            reports.push(("viscous operator", laws::viscous_suite::<S, E>(space, &laws::ViscousLaws::default())));
+            reports.push((
+                "viscous operator",
+                laws::viscous_suite::<S, f64, farro_fem::viscous::LateralFastest>(space, &laws::ViscousLaws::default()),
+            ));
         }
         Ok(reports)
     }
@@ -58,7 +59,7 @@ pub fn run(args: &LawsArgs) -> Result<(), CliError> {
     // Cases catch what kernels do wrong; the default hook would print each of these panics.
     std::panic::set_hook(Box::new(|_| ()));
     for target in &targets {
-        for (name, report) in target::run(target, Precision::F64, LayoutChoice::R, &Suites(args))? {
+        for (name, report) in target::run_on::<f64, _>(target, &Suites(args))? {
             line(format!("{name} on {report}\n"))?;
             broken += report.failures().count();
         }

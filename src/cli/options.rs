@@ -19,9 +19,6 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// All precisions.
-    pub const ALL: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
-
     /// The name as people write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -94,7 +91,10 @@ pub fn boundary(text: &str) -> Result<Boundary, String> {
 fn numbers<const N: usize>(text: &str, form: &str) -> Result<[usize; N], String> {
     let parts: Vec<_> = text.split(',').map(|part| usize::from_str(part.trim())).collect();
     let numbers: Result<Vec<usize>, _> = parts.into_iter().collect();
-    numbers.ok().and_then(|numbers| numbers.try_into().ok()).ok_or_else(|| format!("'{text}' is not of the form {form}"))
+    numbers
+        .ok()
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| format!("'{text}' is not of the form {form}"))
 }
 
 /// Reads a tile.
@@ -119,14 +119,14 @@ pub fn boundary_name(boundary: Boundary) -> &'static str {
 /// When the number is not 10 l² m with l dividing the lateral and m the radial cells.
 pub fn splits(subdomains: usize, lateral_cells: usize, radial_cells: usize) -> Result<(usize, usize), CliError> {
     let per_diamond = subdomains / 10;
-    let possible = (1..=lateral_cells).rev().filter(|l| lateral_cells % l == 0).find_map(|l| {
+    let possible = (1..=lateral_cells).rev().filter(|l| lateral_cells.is_multiple_of(*l)).find_map(|l| {
         let m = per_diamond.checked_div(l * l)?;
-        (m > 0 && l * l * m * 10 == subdomains && radial_cells % m == 0).then_some((l, m))
+        (m > 0 && l * l * m * 10 == subdomains && radial_cells.is_multiple_of(m)).then_some((l, m))
     });
     possible.ok_or_else(|| {
         CliError::Usage(format!(
-            "{subdomains} subdomains are not possible: the number must be 10 l^2 m, with l dividing the {lateral_cells} \
-             lateral cells of a diamond and m the {radial_cells} radial ones (10, 40, 20, 80, ...)"
+            "{subdomains} subdomains are not possible: the number must be 10 l^2 m, with l dividing the \
+             {lateral_cells} lateral cells of a diamond and m the {radial_cells} radial ones (10, 20, 40, 80, ...)"
         ))
     })
 }
@@ -141,7 +141,9 @@ mod tests {
         assert!(variant("fast").unwrap_err().contains("textbook, arreduc"));
         assert_eq!(tile("4, 4,32"), Ok(TileShape { x: 4, y: 4, r: 32 }));
         assert!(tile("4,4").is_err() && tile("4,-4,1").is_err() && bounds("1").is_err());
-        assert!(Boundary::NAMED.iter().all(|&(name, value)| boundary(name) == Ok(value) && boundary_name(value) == name));
+        assert!(
+            Boundary::NAMED.iter().all(|&(name, value)| boundary(name) == Ok(value) && boundary_name(value) == name)
+        );
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Standard output that survives a reader who leaves, and tables.
 
+use super::error::CliError;
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Writes a line to standard output.
 ///
@@ -11,6 +14,26 @@ pub fn line(text: impl AsRef<str>) -> io::Result<()> {
     out.write_all(text.as_ref().as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()
+}
+
+/// Writes a file, whole or not at all; makes its folder if need be.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let write = || {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&temporary, bytes)?;
+        fs::rename(&temporary, path)
+    };
+    write().map_err(|source| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+        CliError::Write { path: path.display().to_string(), source }
+    })
 }
 
 /// A table whose columns are as wide as they need to be. Columns that hold numbers are right-aligned.
@@ -77,9 +100,10 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_columns_align() {
-        assert_eq!([short(0.0123456), short(12.3456), short(1234.5), short(1e-9), short(0.0)], [
-            "0.0123", "12.3", "1234", "1.0e-9", "0"
-        ]);
+        assert_eq!(
+            [short(0.0123456), short(12.3456), short(1234.5), short(1e-9), short(0.0)],
+            ["0.0123", "12.3", "1234", "1.0e-9", "0"]
+        );
         let mut table = Table::new(&["<name", "value"]);
         table.row(vec!["a".into(), "10".into()]);
         table.row(vec!["long".into(), "2".into()]);

@@ -18,9 +18,8 @@ use farro_fem::viscous::{Boundary, Condition, Config, Rule, Variant};
 /// When memory is exhausted.
 pub fn textbook(problem: &Problem, rule: Rule, boundary: Boundary) -> Result<Vec<f64>, CliError> {
     let configs = [Config { variant: Variant::Textbook, rule, boundary, ..Config::default() }];
-    let job =
-        Measure { problem, configs: &configs, repeat: 0, budget: 0.0, keep: Keep::All, progress: &|_| () };
-    let measured = target::run(&Target::new(Backend::Host), Precision::F64, LayoutChoice::R, &job)?;
+    let job = Measure { problem, configs: &configs, repeat: 0, budget: 0.0, keep: Keep::All, progress: &|_| () };
+    let measured = target::run(&Target::new(Backend::Host), Precision::F64, LayoutChoice::X, &job)?;
     let applied = measured.applied.into_iter().next().unwrap_or_else(|| Ok(Default::default()));
     Ok(applied?.values)
 }
@@ -82,10 +81,10 @@ pub fn at_node(problem: &Problem, rule: Rule, boundary: Boundary, [s, x, y, r]: 
                 let (g, volume) = gradients(point, points, radii);
                 let kappa = viscosity_at(point, &k) * volume;
                 for column in 0..6 {
-                    for alpha in 0..3 {
-                        for beta in 0..3 {
+                    for (alpha, sum) in result.iter_mut().enumerate() {
+                        for (beta, velocity) in u[column].iter().enumerate() {
                             let entry: f64 = matrix_entry(kappa, g[row], g[column], alpha, beta);
-                            result[alpha] += entry * u[column][beta];
+                            *sum += entry * velocity;
                         }
                     }
                 }

@@ -8,10 +8,11 @@ use super::options::{LayoutChoice, Precision};
 use clap::ValueEnum;
 use farro_backends::checked::{CheckedSpace, DeviceModel};
 use farro_backends::count::{CountSpace, Counts};
-use farro_backends::host::{HostPrecision, HostSpace, InstructionSet, OneLane};
+use farro_backends::host::{HostPrecision, HostSpace, InstructionSet};
 use farro_cuda::{CudaSpace, Device};
 use farro_fem::viscous::{FieldLayout, LateralFastest, RadiusFastest};
-use farro_portability::{Element, RealElement, Space};
+use farro_portability::{RealElement, Space};
+use std::marker::PhantomData;
 
 /// The names of backends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
@@ -103,6 +104,19 @@ impl<P: RealElement> Counted for CountSpace<P> {
     }
 }
 
+/// Work on a space.
+pub trait SpaceJob {
+    /// What comes of it.
+    type Output;
+    /// Whether the work is worth doing with one lane; compiled for it only then.
+    const ONE_LANE: bool = false;
+    /// Does the work.
+    ///
+    /// # Errors
+    /// When the work cannot be done.
+    fn run<S: Space + Counted>(&self, space: &S) -> Result<Self::Output, CliError>;
+}
+
 /// Work on a space with fields stored as `E` in layout `L`.
 pub trait Job {
     /// What comes of it.
@@ -114,7 +128,29 @@ pub trait Job {
     fn run<S: Space + Counted, E: RealElement, L: FieldLayout>(&self, space: &S) -> Result<Self::Output, CliError>;
 }
 
-/// Opens the space of a target and runs a job on it.
+/// A [`Job`] with its layout and storage type chosen.
+struct WithFields<'a, J, E> {
+    job: &'a J,
+    layout: LayoutChoice,
+    stored: PhantomData<E>,
+}
+
+impl<J: Job, E: RealElement> SpaceJob for WithFields<'_, J, E> {
+    type Output = J::Output;
+    // A measure of what lanes gain, not made for every precision.
+    const ONE_LANE: bool = size_of::<E>() == 8;
+
+    fn run<S: Space + Counted>(&self, space: &S) -> Result<J::Output, CliError> {
+        match self.layout {
+            LayoutChoice::X => self.job.run::<S, E, LateralFastest>(space),
+            // A constant: what this binary leaves to the other one is not compiled for it.
+            LayoutChoice::R if crate::FULL => self.job.run::<S, E, RadiusFastest>(space),
+            LayoutChoice::R => Err(CliError::Elsewhere),
+        }
+    }
+}
+
+/// Opens the space of a target and runs a job on it, with fields of a precision and layout.
 ///
 /// # Errors
 /// When the space cannot be opened, and what the job reports.
@@ -124,51 +160,39 @@ pub fn run<J: Job>(
     layout: LayoutChoice,
     job: &J,
 ) -> Result<J::Output, CliError> {
+    let stored = PhantomData::<f32>;
     match precision {
-        Precision::F64 => open::<f64, f64, J>(target, layout, job),
-        Precision::F32 => open::<f32, f32, J>(target, layout, job),
-        Precision::Mixed => open::<f64, f32, J>(target, layout, job),
+        Precision::F64 => run_on::<f64, _>(target, &WithFields { job, layout, stored: PhantomData::<f64> }),
+        Precision::F32 if crate::FULL => run_on::<f32, _>(target, &WithFields { job, layout, stored }),
+        Precision::Mixed if crate::FULL => run_on::<f64, _>(target, &WithFields { job, layout, stored }),
+        _ => Err(CliError::Elsewhere),
     }
 }
 
-/// `P` computes, `E` is stored.
-fn open<P, E, J>(target: &Target, layout: LayoutChoice, job: &J) -> Result<J::Output, CliError>
+/// Opens the space of a target, computing in `P`, and runs a job on it.
+///
+/// # Errors
+/// When the space cannot be opened, and what the job reports.
+pub fn run_on<P, J>(target: &Target, job: &J) -> Result<J::Output, CliError>
 where
     P: RealElement + HostPrecision,
-    E: RealElement,
-    J: Job,
+    J: SpaceJob,
 {
     match target.backend {
-        Backend::Host => in_layout::<_, E, J>(&HostSpace::<P>::with(target.host_threads(), target.set())?, layout, job),
+        Backend::Host => job.run(&HostSpace::<P>::with(target.host_threads(), target.set())?),
+        // `HostSpace::<OneLane>::with(target.host_threads(), InstructionSet::Portable)`, once the host exports it.
+        Backend::OneLane if J::ONE_LANE => {
+            Err(CliError::Backend { backend: "one-lane", reason: "this version of the host does not offer it".into() })
+        }
         Backend::OneLane => {
-            // Only a measure of what lanes gain, so it is not made for every precision.
-            if P::KIND != f64::KIND || E::KIND != f64::KIND {
-                return Err(CliError::Usage("backend one-lane computes in f64 only; use --precision f64".into()));
-            }
-            let space = HostSpace::<OneLane>::with(target.host_threads(), InstructionSet::Portable)?;
-            in_layout::<_, f64, J>(&space, layout, job)
+            Err(CliError::Usage("backend one-lane is there for applies in f64 only; use --backend host".into()))
         }
-        Backend::Checked => {
-            let space = target.imitate.map_or_else(CheckedSpace::<P>::new, CheckedSpace::imitating);
-            in_layout::<_, E, J>(&space, layout, job)
-        }
-        Backend::Count => in_layout::<_, E, J>(&CountSpace::<P>::new(), layout, job),
+        Backend::Checked => job.run(&target.imitate.map_or_else(CheckedSpace::<P>::new, CheckedSpace::imitating)),
+        Backend::Count => job.run(&CountSpace::<P>::new()),
         Backend::Cuda => {
             let missing =
                 |error: farro_cuda::CudaError| CliError::Backend { backend: "cuda", reason: error.to_string() };
-            in_layout::<_, E, J>(&CudaSpace::<P>::new(target.device).map_err(missing)?, layout, job)
+            job.run(&CudaSpace::<P>::new(target.device).map_err(missing)?)
         }
-    }
-}
-
-fn in_layout<S, E, J>(space: &S, layout: LayoutChoice, job: &J) -> Result<J::Output, CliError>
-where
-    S: Space + Counted,
-    E: RealElement,
-    J: Job,
-{
-    match layout {
-        LayoutChoice::R => job.run::<S, E, RadiusFastest>(space),
-        LayoutChoice::X => job.run::<S, E, LateralFastest>(space),
     }
 }

@@ -218,25 +218,17 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     fn phase(self, body: impl Fn(WorkItem<Self>)) {
         let state = self.state;
         let before = state.active.get();
-        let pack_bytes = state.private_slots * SLOT_BYTES;
-        // With one lane a thread, neighbouring threads share a pack; otherwise neighbouring lanes do.
-        let (outer, inner) =
-            if state.vector_length == 1 { (1, state.team_size) } else { (state.team_size, state.vector_length) };
         let mut pack = state.private_base;
-        for thread in 0..outer as i64 {
+        for thread in 0..state.team_size as i64 {
             let mut first = 0;
-            while first < inner {
-                let rest = inner - first;
+            while first < state.vector_length {
+                let rest = state.vector_length - first;
                 state.active.set(if rest >= Self::lanes() { Self::all_lanes() } else { (1 << rest) - 1 });
                 state.private_pack.set(pack);
-                let along = Index::along(first as i64, true);
-                body(if state.vector_length == 1 {
-                    WorkItem { thread: along, lane: Index::uniform(0) }
-                } else {
-                    WorkItem { thread: Index::uniform(thread), lane: along }
-                });
+                // Threads are uniform and lanes of unit stride whatever the vector length is, so that the compiler knows.
+                body(WorkItem { thread: Index::uniform(thread), lane: Index::along(first as i64, true) });
                 first += Self::lanes();
-                pack = pack.wrapping_add(pack_bytes);
+                pack = pack.wrapping_add(state.private_slots * SLOT_BYTES);
             }
         }
         state.active.set(before);

@@ -173,8 +173,7 @@ thread_local! {
 #[inline(always)]
 fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
     let (team_size, vector_length) = (job.policy.team_size(), job.policy.vector_length());
-    let packs =
-        if vector_length == 1 { team_size.div_ceil(P::LANES) } else { team_size * vector_length.div_ceil(P::LANES) };
+    let packs = team_size * vector_length.div_ceil(P::LANES);
     let private_bytes = packs * job.info.private_slots * SLOT_BYTES;
     let level_bytes = job.info.scratch_bytes.map(|bytes| bytes.next_multiple_of(SLOT_BYTES));
     // The kernel runs outside the closure, which would not inline into the vectorized function. The memory stays valid:

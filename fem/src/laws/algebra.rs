@@ -65,7 +65,9 @@ fn apply(op: &dyn Operator, u: &[f64]) -> Result<Vec<f64>, Stop> {
         Some(place) => {
             let (node, c) = (place / op.components(), place % op.components());
             let (at, value) = (op.nodes().positions[node], y[place]);
-            Err(Stop::Failed(format!("component {c} of node {node} at {at:?} is {value}: not every result was written")))
+            Err(Stop::Failed(format!(
+                "component {c} of node {node} at {at:?} is {value}: not every result was written"
+            )))
         }
         None => Ok(y),
     }
@@ -133,7 +135,9 @@ pub fn symmetry(op: &dyn Operator, u: &Sample, v: &Sample) -> Verdict {
         return Ok(());
     }
     let relative = (left - right).abs() / scale;
-    Err(Stop::Failed(format!("v·Au = {left:e}, u·Av = {right:e}: relative difference {relative:e}, allowed {allowed:e}")))
+    Err(Stop::Failed(format!(
+        "v·Au = {left:e}, u·Av = {right:e}: relative difference {relative:e}, allowed {allowed:e}"
+    )))
 }
 
 /// u · A u ≥ 0, and > 0 unless u is close to the null space; `random` gives the size of A that tells.
@@ -215,7 +219,9 @@ pub fn null_space(op: &dyn Operator, random: &Sample) -> Verdict {
 /// As [`linearity`].
 pub fn patch_test(op: &dyn Operator, slopes: &Sample, random: &Sample) -> Verdict {
     if !op.claims().linear_patch {
-        return skip("the operator claims no patch test (coefficient, quadrature or boundary conditions do not allow it)");
+        return skip(
+            "the operator claims no patch test (coefficient, quadrature or boundary conditions do not allow it)",
+        );
     }
     let (nodes, components) = (op.nodes(), op.components());
     let interior: Vec<f64> = nodes.normals.iter().map(|n| f64::from(u8::from(n.is_none()))).collect();

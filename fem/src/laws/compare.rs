@@ -1,6 +1,6 @@
 //! Laws of two operators that should be the same.
 
-use super::algebra::{Stop, Verdict, near, ROUNDINGS};
+use super::algebra::{ROUNDINGS, Stop, Verdict, near};
 use super::operator::Operator;
 use super::sample::Sample;
 

@@ -11,9 +11,7 @@ use crate::viscous::node_block::{Diagonal, SurfaceDiagonal};
 use crate::viscous::operator::VectorField;
 use crate::viscous::textbook::Textbook;
 use crate::viscous::{Config, FieldLayout, Mode, Variant};
-use farro_portability::{
-    Access, LaunchError, MdRangePolicy, RealElement, Space, View, ViewHandle, deep_copy,
-};
+use farro_portability::{Access, LaunchError, MdRangePolicy, RealElement, Space, View, ViewHandle, deep_copy};
 
 /// Nodes around a field that kernels must leave alone, along subdomains, x, y and r.
 const MARGIN: [usize; 5] = [0, 1, 2, 1, 3];
@@ -94,10 +92,8 @@ pub fn nothing_outside<S: Space, E: RealElement, L: FieldLayout>(
         fields: Fields::new(),
     };
     let [s, nx, ny, nr] = operator.cells();
-    let args = ViscousArgs {
-        u: window(u_block.read(), inner)?,
-        ..operator.args(&plain_u, window(y_block.write(), inner)?)
-    };
+    let args =
+        ViscousArgs { u: window(u_block.read(), inner)?, ..operator.args(&plain_u, window(y_block.write(), inner)?) };
     let policy = MdRangePolicy::new([s, nr + 1, ny + 1, nx + 1]);
     operator.space().parallel_for_md(policy, &kernel, args).map_err(OperatorError::from)?;
     operator.space().fence().map_err(OperatorError::from)?;
@@ -123,7 +119,10 @@ fn launch<S: Space, E: RealElement, L: FieldLayout>(
     // The macro stands for a function over the access of y.
     macro_rules! args {
         ($access:ident) => {
-            ViscousArgs { u: window(u_block.read(), inner)?, ..operator.args(&unused, window(y_block.$access(), inner)?) }
+            ViscousArgs {
+                u: window(u_block.read(), inner)?,
+                ..operator.args(&unused, window(y_block.$access(), inner)?)
+            }
         };
     }
     let team_policy = || operator.team_policy().map_err(OperatorError::from);

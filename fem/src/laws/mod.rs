@@ -4,8 +4,9 @@
 //! one operator; [`viscous_suite`] runs all laws of the viscous operator in all variants on a space:
 //!
 //! ```no_run
+//! use farro_fem::viscous::LateralFastest;
 //! # fn check<S: farro_portability::Space>(space: &S) {
-//! let report = farro_fem::laws::viscous_suite::<S, f64>(space, &Default::default());
+//! let report = farro_fem::laws::viscous_suite::<S, f64, LateralFastest>(space, &Default::default());
 //! println!("{report}");
 //! report.assert();
 //! # }

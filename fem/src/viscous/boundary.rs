@@ -129,20 +129,20 @@ impl<T: Target> Surfaces<T> {
     /// The constraint of node level `r`.
     #[inline(always)]
     pub fn constraint(&self, r: T::Int) -> LevelConstraint<T::Real> {
-        let mut constraint = LevelConstraint::NONE;
-        for side in 0..2 {
-            let Some(here) = self.on_side(side, r) else { continue };
-            let here = here.select(T::Real::one(), T::Real::zero());
-            let factor = match self.boundary.side(side) {
-                Condition::FreeSlip => &mut constraint.slip,
-                _ => &mut constraint.dirichlet,
-            };
-            *factor = Some(factor.map_or(
-                here,
-                #[inline(always)]
-                |other: T::Real| other + here,
-            ));
+        // Side by side without a loop, whose index would keep this structure in memory.
+        self.with_side(0, r, self.with_side(1, r, LevelConstraint::NONE))
+    }
+    #[inline(always)]
+    fn with_side(&self, side: usize, r: T::Int, constraint: LevelConstraint<T::Real>) -> LevelConstraint<T::Real> {
+        let Some(here) = self.on_side(side, r) else { return constraint };
+        let here = here.select(T::Real::one(), T::Real::zero());
+        let sum = |factor: Option<T::Real>| match factor {
+            None => Some(here),
+            Some(other) => Some(other + here),
+        };
+        match self.boundary.side(side) {
+            Condition::FreeSlip => LevelConstraint { slip: sum(constraint.slip), ..constraint },
+            _ => LevelConstraint { dirichlet: sum(constraint.dirichlet), ..constraint },
         }
-        constraint
     }
 }

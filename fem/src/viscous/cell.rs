@@ -39,10 +39,13 @@ pub fn gather<T: Target, E: RealElement, L: Layout, A: Access>(
 ) -> Cell<T::Real> {
     let int = T::Int::from;
     let surfaces = Surfaces::read(boundary, args, s);
-    let at = inlined(#[inline(always)] |node: usize| {
-        let [i, j] = corner(node % 4);
-        (x + i as i64, y + j as i64, r + (node / 4) as i64)
-    });
+    let at = inlined(
+        #[inline(always)]
+        |node: usize| {
+            let [i, j] = corner(node % 4);
+            (x + i as i64, y + j as i64, r + (node / 4) as i64)
+        },
+    );
     Cell {
         points: array(
             #[inline(always)]

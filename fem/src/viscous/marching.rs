@@ -14,7 +14,8 @@ use super::layout::FieldLayout;
 use super::physics::{Duals, Vector, add, scale, scaled_duals, stress_on_duals, sub};
 use farro_portability::{
     Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target, WorkItem,
-    array, inlined};
+    array, inlined,
+};
 
 /// The marching kernel.
 #[derive(Clone, Copy, Debug, Hash)]
@@ -46,7 +47,10 @@ impl MarchingLeague {
     /// The league for `[x, y, r]` cells of a subdomain, teams of `threads` threads of `lanes` lanes.
     pub fn new(cells: [usize; 3], lanes: usize, threads: usize, rows: usize, radial_blocks: usize) -> Self {
         // The first team of a row owns one node more than it advances, the last one ends at the last node.
-        let along = inlined(#[inline(always)] |cells: usize, covered: usize| (cells - 1).div_ceil(covered - 1).max(1));
+        let along = inlined(
+            #[inline(always)]
+            |cells: usize, covered: usize| (cells - 1).div_ceil(covered - 1).max(1),
+        );
         MarchingLeague { teams: [along(cells[0], lanes - 1), along(cells[1], threads * rows), radial_blocks] }
     }
     /// Teams of all subdomains.
@@ -83,7 +87,8 @@ struct March<'a, T: Target, E: RealElement, L: FieldLayout> {
     cells: [T::Int; 3],
     /// First node along x and y.
     first: [T::Int; 2],
-    /// Teams before this one along x and y.
+    /// Teams along x and y, and how many of them come before this one.
+    teams: [T::Int; 2],
     place: [T::Int; 2],
     duals: Private<T>,
     nodes: Private<T>,
@@ -133,7 +138,10 @@ impl<E: RealElement, L: FieldLayout> Kernel for Marching<Fields<E, L>> {
         let cells = [args.k.extent(1) - 1, args.k.extent(2) - 1, args.k.extent(3) - 1];
         let covered = [lanes - 1, threads * self.rows];
         let advance = [covered[0] as i64 - 1, covered[1] as i64 - 1];
-        let teams = inlined(#[inline(always)] |d: usize| ((cells[d] - 1 + (advance[d] - 1)) / advance[d]).max(int(1usize)));
+        let teams = inlined(
+            #[inline(always)]
+            |d: usize| ((cells[d] - 1 + (advance[d] - 1)) / advance[d]).max(int(1usize)),
+        );
         let rank = team.league_rank();
         let (teams_x, teams_y) = (teams(0), teams(1));
         let place = [rank % teams_x, (rank / teams_x) % teams_y];
@@ -152,6 +160,7 @@ impl<E: RealElement, L: FieldLayout> Kernel for Marching<Fields<E, L>> {
             surfaces: Surfaces::read(self.boundary, args, subdomain),
             cells,
             first,
+            teams: [teams_x, teams_y],
             place,
             duals: team.private(ROW_DUALS * self.rows),
             nodes: team.private(NODE_SLOTS * (self.rows + 1)),
@@ -257,16 +266,21 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         [[g[0], g[1], g[2]], [g[3], g[4], g[5]], [g[6], g[7], g[8]]]
     }
 
-    /// Velocity (without its constrained part) and viscosity of a node.
+    /// Velocity and viscosity of a node.
     #[inline(always)]
     fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
         let (x, y, s) = (self.x(item), self.clamped_y(item, row), self.subdomain);
-        let u = array(
+        let u: Vector<T::Real> = array(
             #[inline(always)]
             |c| self.args.u.at([T::Int::from(c), s, x, y, level]),
         );
-        let u = self.constrain(u, x, y, level);
         [u[0], u[1], u[2], self.args.k.at([s, x, y, level])]
+    }
+    /// The same without the constrained part of the velocity.
+    #[inline(always)]
+    fn constrained(&self, node: Node<T::Real>, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
+        let u = self.constrain([node[0], node[1], node[2]], self.x(item), self.clamped_y(item, row), level);
+        [u[0], u[1], u[2], node[3]]
     }
     #[inline(always)]
     fn constrain(&self, u: Vector<T::Real>, x: T::Int, y: T::Int, level: T::Int) -> Vector<T::Real> {
@@ -291,7 +305,7 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     fn load_first(&self, item: WorkItem<T>, level: T::Int) {
         for row in 0..=self.kernel.rows {
             let slot = NODE_SLOTS * row;
-            self.nodes.set_array(slot + LOW, self.load(item, row, level));
+            self.nodes.set_array(slot + LOW, self.constrained(self.load(item, row, level), item, row, level));
             if self.kernel.prefetch {
                 self.nodes.set_array(slot + NEXT, self.load(item, row, level + 1));
             }
@@ -378,14 +392,15 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     ) -> Row<T::Real> {
         let slot = NODE_SLOTS * row;
         let low: Node<T::Real> = self.nodes.get_array(slot + LOW);
-        let high = if self.kernel.prefetch {
-            let high = self.nodes.get_array(slot + NEXT);
-            // Loads of the level after next start here and are needed one layer later.
+        let raw = if self.kernel.prefetch {
+            let raw = self.nodes.get_array(slot + NEXT);
+            // Loads of the level after next start here and are needed one layer later; nothing may touch them before.
             self.nodes.set_array(slot + NEXT, self.load(item, row, (level + 2).min(self.cells[2])));
-            high
+            raw
         } else {
             self.load(item, row, level + 1)
         };
+        let high = self.constrained(raw, item, row, level + 1);
         self.nodes.set_array(slot + LOW, high);
         let ([low, k_low], [high, k_high]) = (split(low), split(high));
         let m = add(low, high);
@@ -452,7 +467,10 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     fn owns_along(&self, d: usize, node: T::Int, advance: i64) -> T::Predicate {
         let before = self.place[d] * advance;
         let is_first = node.equals(T::Int::from(0i32)) & self.place[d].equals(T::Int::from(0i32));
-        ((before.lt(node) & node.le(before + advance)) | is_first) & node.le(self.cells[d])
+        // The last team owns everything up to the end.
+        let is_last = self.place[d].equals(self.teams[d] - 1);
+        let within = node.le(before + advance) | is_last;
+        ((before.lt(node) & within) | is_first) & node.le(self.cells[d])
     }
 
     #[inline(always)]

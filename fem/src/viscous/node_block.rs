@@ -115,7 +115,10 @@ impl<E: RealElement, L: FieldLayout> MdKernel<4> for SurfaceDiagonal<Fields<E, L
             let Some(constrained) = surfaces.constrains(level) else { continue };
             t.when(side.equals(T::Int::from(which)) & constrained, || {
                 let block = node_block(t, args, self.rule, [s, x, y, level]);
-                let index = inlined(#[inline(always)] |c: usize| [T::Int::from(c), s, x, y, level]);
+                let index = inlined(
+                    #[inline(always)]
+                    |c: usize| [T::Int::from(c), s, x, y, level],
+                );
                 let u: Vector<T::Real> = array(
                     #[inline(always)]
                     |c| args.u.at(index(c)),

@@ -29,6 +29,7 @@ impl<E: RealElement, L: FieldLayout> Kernel for Shmem<Fields<E, L>> {
     #[inline(always)]
     fn run<T: Target>(&self, team: T, args: &ViscousArgs<T, E, L, Atomic>) {
         let tile = Tile::stage(team, args, self.boundary, self.tile);
+        team.barrier();
         tile.for_each_column(
             1,
             #[inline(always)]

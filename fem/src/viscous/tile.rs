@@ -56,7 +56,7 @@ pub struct Tile<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> {
 }
 
 impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L, A> {
-    /// Finds the team's tile and stages it; ends with a barrier.
+    /// Finds the team's tile and stages it. A barrier must follow before cells are read.
     #[inline(always)]
     pub fn stage(team: T, args: &'a ViscousArgs<T, E, L, A>, boundary: Boundary, shape: TileShape) -> Self {
         let cells = [args.k.extent(1) - 1, args.k.extent(2) - 1, args.k.extent(3) - 1];
@@ -86,7 +86,6 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
             radii: team.scratch(scratch, "tile_radii", [nodes[2]]),
         };
         tile.fill();
-        team.barrier();
         tile
     }
 
@@ -167,14 +166,21 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     }
 
     /// Visits the columns of the tile: one work item for `passes` cells above each other, `shape.r / passes` apart.
-    /// `body` receives the lowest cell.
+    /// `body` receives the lowest cell; columns without cells are left out, since their points are not staged.
     #[inline(always)]
     pub fn for_each_column(&self, passes: usize, body: impl Fn([T::Int; 3])) {
         let shape = [self.shape.x, self.shape.y, self.shape.r / passes];
         self.team.for_each_md(
             ordered::<L, _>(shape),
             #[inline(always)]
-            |local| body(ordered::<L, _>(local)),
+            |local| {
+                let lowest = ordered::<L, _>(local);
+                self.team.when(
+                    self.exists(lowest),
+                    #[inline(always)]
+                    || body(lowest),
+                );
+            },
         );
     }
     /// Visits the cells of a column that exist.
@@ -223,12 +229,18 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     #[inline(always)]
     pub fn cell(&self, [i, j, l]: [T::Int; 3], constrained: bool) -> StagedCell<T::Real> {
         let r0 = self.first[3];
-        let local = inlined(#[inline(always)] |node: usize| {
-            let [di, dj] = corner(node % 4);
-            ordered::<L, _>([i + di as i64, j + dj as i64, l + (node / 4) as i64])
-        });
+        let local = inlined(
+            #[inline(always)]
+            |node: usize| {
+                let [di, dj] = corner(node % 4);
+                ordered::<L, _>([i + di as i64, j + dj as i64, l + (node / 4) as i64])
+            },
+        );
         let none = [LevelConstraint::NONE; 2];
-        let constraint = inlined(#[inline(always)] |side: usize| self.surfaces.constraint(r0 + l + side as i64));
+        let constraint = inlined(
+            #[inline(always)]
+            |side: usize| self.surfaces.constraint(r0 + l + side as i64),
+        );
         let results = if constrained { array(constraint) } else { none };
         StagedCell {
             cell: Cell {
@@ -262,7 +274,7 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
         let [s, x0, y0, r0] = self.first;
         [s, x0 + i, y0 + j, r0 + l]
     }
-    /// Scratch for one value a node and component, in the tile's order, zeroed by the team.
+    /// Scratch for one value a node and component, in the tile's order, zeroed by the team. A barrier must follow.
     #[inline(always)]
     pub fn accumulator(&self) -> ScratchView<T, E, 4> {
         let [a, b, c] = ordered::<L, _>(self.shape.nodes());
@@ -272,7 +284,6 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
             #[inline(always)]
             |index| sums.set(index, T::Real::zero()),
         );
-        self.team.barrier();
         sums
     }
 }

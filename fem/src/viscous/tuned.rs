@@ -52,6 +52,8 @@ impl<E: RealElement, L: FieldLayout> Kernel for Tuned<Fields<E, L>> {
             #[inline(always)]
             || tile.accumulator(),
         );
+        // One barrier for the staged fields and the zeros.
+        team.barrier();
         match tile.touches_constraint() {
             None => self.cells(team, args, &tile, sums.as_ref(), false),
             Some(constrained) => {
