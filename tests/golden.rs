@@ -98,7 +98,7 @@ fn golden_cases<S: Space<Memory = HostMemory>>(space: &S, lanes: &[Option<usize>
             ];
             assert!(
                 errors.iter().all(|&error| error < 1e-13),
-                "{}: {} on {}: {errors:e?} with {config:?}",
+                "{}: {} on {}: {errors:?} with {config:?}",
                 path.display(),
                 config.variant.name(),
                 space.name()

@@ -20,18 +20,21 @@ pub fn config(
             threads: 8,
             rows: 2,
             lanes: Some(32),
+            prefetch: true,
             bounds: Some(Bounds { max_threads: 256, min_blocks: 1 }),
             ..base
         },
         (Variant::Marching, Backend::Checked | Backend::Count) => Config { threads: 2, rows: 4, ..base },
+        (Variant::Tuned, Backend::Cuda) => Config { passes: if tile.r.is_multiple_of(2) { 2 } else { 1 }, ..base },
         (Variant::Tuned, _) => Config { passes: if tile.r.is_multiple_of(4) { 4 } else { 1 }, ..base },
         _ => base,
     }
 }
 
-/// The default tile: 4, 4, 32 cells, but no higher than the subdomain.
-pub fn tile(_backend: Backend, radial_cells: usize) -> TileShape {
-    TileShape { x: 4, y: 4, r: radial_cells.clamp(1, 32) }
+/// The default tile: 4, 4, 32 cells (16 radial ones on CUDA devices), but no higher than the subdomain.
+pub fn tile(backend: Backend, radial_cells: usize) -> TileShape {
+    let most = if backend == Backend::Cuda { 16 } else { 32 };
+    TileShape { x: 4, y: 4, r: radial_cells.clamp(1, most) }
 }
 
 /// All variants with their accumulators, in the order of the ladder: the name, and the quadrature rules that a table

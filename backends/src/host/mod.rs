@@ -10,7 +10,7 @@ mod space;
 
 pub use index::Index;
 pub use pack::{Mask, Pack, Precision};
-pub use space::{HostPrecision, HostSpace, InstructionSet};
+pub use space::{HostPrecision, HostSpace, InstructionSet, OneLane};
 
 use access::HostBlock;
 use farro_portability::{

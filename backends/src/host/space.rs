@@ -119,7 +119,7 @@ fn vectorize<S: Simd>(simd: Option<S>, job: impl WithSimd<Output = ()>) {
 
 /// `f64` with one lane, whatever the machine has: the measure of what lanes gain.
 #[derive(Clone, Copy, Debug)]
-pub struct OneLane;
+pub enum OneLane {}
 
 impl HostPrecision for OneLane {
     type Storage = f64;

@@ -236,11 +236,13 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
         kernel: &K,
         args: <K::Args as ArgSet>::With<Borrowed<'_, S::Memory>>,
     ) -> Result<(), ViscousError> {
-        // Teams of about 128 indices, filled from the fastest dimension on.
+        // As many indices as a team has threads, at most 32 along the fastest dimension, so that little of a tile lies
+        // outside whatever the extents are.
         let mut tile = [1; 4];
-        let mut rest = 128;
+        let mut rest = self.space.limits().range_team.max(128);
         for d in (0..4).rev() {
-            tile[d] = extents[d].next_power_of_two().min(rest);
+            let most = if d == 3 { rest.min(32) } else { rest };
+            tile[d] = extents[d].next_power_of_two().min(most);
             rest /= tile[d];
         }
         Ok(self.space.parallel_for_md(MdRangePolicy::new(extents).with_tile(tile)?, kernel, args)?)
