@@ -8,6 +8,7 @@ use farro_fem::viscous::{
     ViscousOperator,
 };
 use farro_portability::Space;
+use farro_test_kernels as _;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 

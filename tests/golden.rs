@@ -8,6 +8,7 @@ use farro_fem::viscous::{
     ViscousOperator,
 };
 use farro_portability::{HostMemory, Space};
+use farro_test_kernels as _;
 use std::path::Path;
 
 /// The relative error in the l2 norm over all components, copies counted as they are stored.

@@ -8,6 +8,7 @@ use farro_fem::viscous::{
     Accumulator, Boundary, Condition, Config, FieldLayout, LateralFastest, RadiusFastest, Rule, TileShape, Variant,
 };
 use farro_portability::{RealElement, Space};
+use farro_test_kernels as _;
 use proptest::prelude::*;
 use std::fmt;
 
@@ -166,7 +167,7 @@ impl Setup {
         variant: Variant,
     ) -> Result<(), TestCaseError> {
         let mesh = self.mesh();
-        let config = self.config(variant, &space.limits().vector_lengths);
+        let config = self.config(variant, space.limits().vector_lengths);
         let k = |number: usize| 10f64.powf(self.exponents[number]);
         let make =
             |mesh: &ShellMesh, config: Config| ShellOperator::<_, E, L>::new(space, mesh, config, k).expect("made");
@@ -360,7 +361,7 @@ impl<O: laws::Operator> Broken<'_, O> {
     /// Scales the values of every third node.
     fn scale_rows(&self, y: &mut [f64], factor: f64) {
         let numbers = &self.nodes().numbers;
-        y.iter_mut().enumerate().filter(|(i, _)| numbers[i / 3] % 3 == 0).for_each(|(_, y)| *y *= factor);
+        y.iter_mut().enumerate().filter(|(i, _)| numbers[i / 3].is_multiple_of(3)).for_each(|(_, y)| *y *= factor);
     }
 }
 

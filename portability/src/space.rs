@@ -21,7 +21,7 @@ pub struct Limits {
     /// Bytes of scratch that a team may have, levels 0 and 1.
     pub scratch_bytes: [usize; 2],
     /// Vector lengths on which lanes can exchange values.
-    pub vector_lengths: Vec<usize>,
+    pub vector_lengths: &'static [usize],
     /// The vector length at which this space is fastest.
     pub best_vector_length: usize,
     /// Indices of a team in a [`RangePolicy`].
@@ -30,6 +30,15 @@ pub struct Limits {
     pub range_team: usize,
     /// Units that run teams at the same time.
     pub concurrency: usize,
+}
+
+impl Limits {
+    /// The powers of two up to `largest`, which is 64 at most: vector lengths as [`Limits::vector_lengths`] has them.
+    pub fn powers_of_two(largest: usize) -> &'static [usize] {
+        const POWERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+        let count = POWERS.iter().filter(|&&power| power <= largest.max(1)).count();
+        &POWERS[..count]
+    }
 }
 
 /// What a kernel needs of a space.

@@ -8,7 +8,7 @@ use super::options::{LayoutChoice, Precision};
 use clap::ValueEnum;
 use farro_backends::checked::{CheckedSpace, DeviceModel};
 use farro_backends::count::{CountSpace, Counts};
-use farro_backends::host::{HostPrecision, HostSpace, InstructionSet};
+use farro_backends::host::{HostPrecision, HostSpace, InstructionSet, OneLane};
 use farro_cuda::{CudaSpace, Device};
 use farro_fem::viscous::{FieldLayout, LateralFastest, RadiusFastest};
 use farro_portability::{RealElement, Space};
@@ -180,9 +180,8 @@ where
 {
     match target.backend {
         Backend::Host => job.run(&HostSpace::<P>::with(target.host_threads(), target.set())?),
-        // `HostSpace::<OneLane>::with(target.host_threads(), InstructionSet::Portable)`, once the host exports it.
         Backend::OneLane if J::ONE_LANE => {
-            Err(CliError::Backend { backend: "one-lane", reason: "this version of the host does not offer it".into() })
+            job.run(&HostSpace::<OneLane>::with(target.host_threads(), InstructionSet::Portable)?)
         }
         Backend::OneLane => {
             Err(CliError::Usage("backend one-lane is there for applies in f64 only; use --backend host".into()))

@@ -68,16 +68,11 @@ impl DeviceModel {
             max_team: self.max_team,
             max_league: i32::MAX as usize,
             scratch_bytes: [self.scratch_bytes, 8 << 20],
-            vector_lengths: powers_of_two(self.vector_length),
+            vector_lengths: Limits::powers_of_two(self.vector_length),
             best_vector_length: self.vector_length,
             range_chunk: team,
             range_team: team,
             concurrency: 1,
         }
     }
-}
-
-/// Powers of two up to `largest`.
-pub(crate) fn powers_of_two(largest: usize) -> Vec<usize> {
-    (0..=largest.max(1).ilog2()).map(|power| 1 << power).collect()
 }

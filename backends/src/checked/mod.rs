@@ -19,7 +19,6 @@ mod sanitizer;
 mod shadow;
 
 pub use device::DeviceModel;
-pub(crate) use device::powers_of_two;
 
 use crate::interpret::{self, MAX_ITEMS, Plan, Plans};
 use crate::launch::{PreparedKernels, check_limits};
@@ -81,7 +80,7 @@ pub(crate) fn interpreter_limits(range_chunk: usize, range_team: usize) -> Limit
         max_team: MAX_ITEMS,
         max_league: i32::MAX as usize,
         scratch_bytes: [64 << 20, 1 << 30],
-        vector_lengths: powers_of_two(64),
+        vector_lengths: Limits::powers_of_two(64),
         best_vector_length: 32,
         range_chunk,
         range_team,

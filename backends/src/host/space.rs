@@ -239,6 +239,8 @@ impl<'a, 'c, S: Simd, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c,
 /// Storage precision is that of the views, so `HostSpace<f64>` with views of `f32` loads 32 bits and computes with 64.
 pub struct HostSpace<P: HostPrecision = f64> {
     pool: rayon::ThreadPool,
+    /// The name, made once: launches have it at hand without allocating.
+    name: String,
     threads: usize,
     set: InstructionSet,
     prepared: PreparedKernels,
@@ -270,7 +272,11 @@ impl<P: HostPrecision> HostSpace<P> {
             return Err(refuse(format!("{threads} threads were asked for; 1 to 4096 are possible")));
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| refuse(e.to_string()))?;
-        Ok(HostSpace { pool, threads, set, prepared: PreparedKernels::default(), marker: PhantomData })
+        let (bits, lanes) = (8 * size_of::<P::Storage>(), P::lanes(set));
+        let plural = |n: usize| if n == 1 { "" } else { "s" };
+        let (s, lane_s) = (plural(threads), plural(lanes));
+        let name = format!("host ({threads} thread{s}, {}, {lanes} lane{lane_s} of f{bits})", set.name());
+        Ok(HostSpace { pool, name, threads, set, prepared: PreparedKernels::default(), marker: PhantomData })
     }
     /// Number of threads.
     pub fn threads(&self) -> usize {
@@ -305,10 +311,7 @@ impl<P: HostPrecision> Space for HostSpace<P> {
     type Memory = HostMemory;
 
     fn name(&self) -> String {
-        let threads = if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) };
-        let bits = 8 * size_of::<P::Storage>();
-        let lanes = self.lanes();
-        format!("host ({threads}, {}, {lanes} lane{} of f{bits})", self.set.name(), if lanes == 1 { "" } else { "s" })
+        self.name.clone()
     }
     fn memory(&self) -> &HostMemory {
         &HostMemory
@@ -319,7 +322,7 @@ impl<P: HostPrecision> Space for HostSpace<P> {
             max_team: 1 << 16,
             max_league: i64::MAX as usize,
             scratch_bytes: [64 << 20, 1 << 30],
-            vector_lengths: (0..=lanes.ilog2()).map(|power| 1 << power).collect(),
+            vector_lengths: Limits::powers_of_two(lanes),
             best_vector_length: lanes,
             range_chunk: 4096,
             range_team: 1,
@@ -343,7 +346,7 @@ impl<P: HostPrecision> Space for HostSpace<P> {
         let prepared = self.prepared.get::<K, P::Storage, _>(kernel, policy, &args)?;
         let Prepared { info, .. } = &*prepared;
         Arguments::collect::<K, _>(&args)?.check_aliasing(K::NAME)?;
-        crate::launch::check_limits::<K>(&self.name(), &self.limits(), policy, info)?;
+        crate::launch::check_limits::<K>(&self.name, &self.limits(), policy, info)?;
         let exclusive = self.threads == 1;
         let shared = Shared(&args);
         let team = |rank: usize| {
@@ -361,6 +364,15 @@ impl<P: HostPrecision> Space for HostSpace<P> {
             site: None,
             message: crate::launch::panic_message(&*payload),
         })
+    }
+    fn check<K: Kernel>(
+        &self,
+        kernel: &K,
+        policy: &TeamPolicy,
+        args: &ArgsOf<'_, K, HostMemory>,
+    ) -> Result<(), LaunchError> {
+        let prepared = self.prepared.get::<K, P::Storage, _>(kernel, policy, args)?;
+        crate::launch::check_limits::<K>(&self.name, &self.limits(), policy, &prepared.info)
     }
     fn fence(&self) -> Result<(), LaunchError> {
         Ok(())

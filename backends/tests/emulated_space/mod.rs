@@ -75,7 +75,7 @@ impl Space for EmulatedSpace {
             max_team: 256,
             max_league: i32::MAX as usize,
             scratch_bytes: [1 << 18, 1 << 24],
-            vector_lengths: vec![1, 2, 4, 8, 16, 32],
+            vector_lengths: &[1, 2, 4, 8, 16, 32],
             best_vector_length: 8,
             range_chunk: 64,
             range_team: 16,

@@ -10,10 +10,14 @@ use crate::mesh::{ShellMesh, ShellSpec};
 use crate::viscous::{Accumulator, Boundary, Config, FieldLayout, Rule, TileShape, Variant};
 use farro_portability::conformance::{CaseReport, Report};
 use farro_portability::{RealElement, Space};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// The laws of a single operator, by name.
-const SINGLE: [(&str, fn(&dyn Operator, u64) -> Verdict); 10] = [
+/// A law of one operator: its name, and its check with a seed.
+type NamedLaw = (&'static str, fn(&dyn Operator, u64) -> Verdict);
+
+/// The laws of a single operator.
+const SINGLE: [NamedLaw; 10] = [
     ("linearity", |op, seed| algebra::linearity(op, &sample(op, seed), &sample(op, seed + 1), [-1.75, 0.6])),
     ("symmetry", |op, seed| algebra::symmetry(op, &sample(op, seed), &sample(op, seed + 1))),
     ("positivity", |op, seed| algebra::positivity(op, &sample(op, seed), &sample(op, seed + 1))),
@@ -45,21 +49,27 @@ fn case<'a, F: FnOnce() -> Verdict>(
     configurations: impl IntoIterator<Item = (&'a str, F)>,
 ) -> CaseReport {
     let start = Instant::now();
-    let (mut ran, mut left_out, mut verdict) = (0, Vec::new(), Ok(()));
+    let (mut ran, mut verdict) = (0, Ok(()));
+    // Configurations by the reason for which they are left out.
+    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (configuration, law) in configurations {
-        let about = |text: String| if configuration.is_empty() { text } else { format!("{configuration}: {text}") };
         match law() {
             Ok(()) => ran += 1,
-            Err(Stop::Skipped(reason)) => left_out.push(about(reason)),
+            Err(Stop::Skipped(reason)) => reasons.entry(reason).or_default().push(configuration),
             Err(Stop::Failed(message)) => {
                 ran += 1;
-                verdict = Err(Stop::Failed(about(message)));
+                let about = if configuration.is_empty() { "" } else { ": " };
+                verdict = Err(Stop::Failed(format!("{configuration}{about}{message}")));
                 break;
             }
         }
     }
-    left_out.sort();
-    left_out.dedup();
+    let describe = |(reason, of): (String, Vec<&str>)| match of[..] {
+        [""] => reason,
+        [one] => format!("{one}: {reason}"),
+        _ => format!("{} configurations, {} the first: {reason}", of.len(), of[0]),
+    };
+    let mut left_out: Vec<String> = reasons.into_iter().map(describe).collect();
     if ran == 0 {
         verdict = Err(Stop::Skipped(left_out.join("; ")));
         left_out.clear();

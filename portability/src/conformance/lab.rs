@@ -146,7 +146,7 @@ impl<'s, S: Space> Lab<'s, S> {
     /// Teams of these sizes with each vector length of the space, as far as the space can run them.
     pub fn shapes(&self, sizes: &[usize]) -> Vec<(usize, usize)> {
         let mut shapes = Vec::new();
-        for &vector in &self.limits.vector_lengths {
+        for &vector in self.limits.vector_lengths {
             shapes.extend(self.shapes_of(sizes, vector));
         }
         shapes

@@ -153,7 +153,7 @@ impl<P: RealElement> CudaSpace<P> {
             max_team: properties.max_threads_per_block as usize,
             max_league: properties.max_grid[0] as usize,
             scratch_bytes: [properties.shared_bytes_per_block_optin as usize, options.team_scratch_bytes],
-            vector_lengths: vec![1, 2, 4, 8, 16, 32],
+            vector_lengths: &[1, 2, 4, 8, 16, 32],
             best_vector_length: 32,
             range_chunk: options.range_chunk.max(1),
             range_team: options.range_team.clamp(1, properties.max_threads_per_block as usize),

@@ -89,7 +89,7 @@ impl<P: RealElement> Space for OfflineSpace<P> {
             max_team: 1024,
             max_league: i32::MAX as usize,
             scratch_bytes: [227 << 10, 256 << 20],
-            vector_lengths: vec![1, 2, 4, 8, 16, 32],
+            vector_lengths: &[1, 2, 4, 8, 16, 32],
             best_vector_length: 32,
             range_chunk: 2048,
             range_team: 256,
