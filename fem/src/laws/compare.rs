@@ -40,14 +40,14 @@ pub fn agreement(op: &dyn Operator, reference: &dyn Operator, u: &Sample) -> Ver
     near(reference, &format!("{} against {}", op.name(), reference.name()), &found, &expected, scale, allowed)
 }
 
-/// Two operators give the same bits.
+/// Two operators give the same bits, all of them finite.
 ///
 /// # Errors
 /// As [`linearity`](super::linearity).
 pub fn same_bits(op: &dyn Operator, reference: &dyn Operator, u: &Sample) -> Verdict {
     let found = result_on(op, reference, u)?;
     let expected = reference.apply(&u.field(reference.nodes()))?;
-    match (0..found.len()).find(|&i| found[i].to_bits() != expected[i].to_bits()) {
+    match (0..found.len()).find(|&i| found[i].to_bits() != expected[i].to_bits() || !found[i].is_finite()) {
         None => Ok(()),
         Some(i) => Err(Stop::Failed(format!(
             "{} gives {:e} at value {i}, {} gives {:e}",

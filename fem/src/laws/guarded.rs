@@ -63,6 +63,7 @@ pub fn nothing_outside<S: Space, E: RealElement, L: FieldLayout>(
 
     let plain_u = op.upload("u", &u_field)?;
     let mut plain_y = operator.new_vector("y").map_err(OperatorError::from)?;
+    plain_y.fill(E::POISON).map_err(error)?;
     operator.apply(&plain_u, &mut plain_y, Mode::Replace).map_err(OperatorError::from)?;
     let expected = op.download(&plain_y)?;
     let mut found = vec![0.0; expected.len()];

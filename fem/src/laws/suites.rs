@@ -39,7 +39,7 @@ fn sample(op: &dyn Operator, seed: u64) -> Sample {
 /// Runs all laws that concern one operator, with inputs from a seed.
 pub fn suite(op: &dyn Operator, seed: u64) -> Report {
     let mut cases: Vec<CaseReport> = SINGLE.iter().map(|(name, law)| case(name, [("", || law(op, seed))])).collect();
-    cases.push(case("diagonal", [("", || algebra::diagonal(op, 8, seed))]));
+    cases.push(case("diagonal", [("", || algebra::diagonal(op, 24, seed))]));
     Report { space: op.name(), cases }
 }
 
