@@ -29,6 +29,22 @@ pub trait Integer:
 
     /// The same value as a 64-bit offset. Inside a tile 32 bits serve; offsets into a view may need more.
     fn widen(self) -> Self;
+    /// The offset of an element: the sum of indices times strides, strides being uniform. A target that can do better
+    /// than one operation after the other says how; the rank is at most 6.
+    #[inline(always)]
+    fn dot<const R: usize>(index: [Self; R], strides: [Self; R]) -> Self {
+        let mut sum = Self::from(0i32);
+        macro_rules! unrolled {
+            ($($d:literal)*) => {$(
+                if $d < R {
+                    let term = index[$d].widen() * strides[$d];
+                    sum = if $d == 0 { term } else { sum + term };
+                }
+            )*};
+        }
+        unrolled!(0 1 2 3 4 5);
+        sum
+    }
     /// `self < other`.
     fn lt(self, other: Self) -> Self::Predicate;
     /// `self <= other`.

@@ -26,27 +26,11 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// The offset of `index`, in elements; 64-bit safe.
     #[inline(always)]
     fn offset<I: Integer, const R: usize>(index: [I; R], _extents: [I; R], strides: [I; R]) -> I {
-        if R == 0 {
-            return I::from(0i32);
+        let mut strides = strides;
+        if let Some(unit) = Self::unit_dimension(R) {
+            strides[unit] = I::from(1i32);
         }
-        let mut offset = term::<Self, I, R>(index, strides, 0);
-        macro_rules! unrolled {
-            ($($d:literal)*) => {$(
-                if $d < R {
-                    offset = offset + term::<Self, I, R>(index, strides, $d);
-                }
-            )*};
-        }
-        unrolled!(1 2 3 4 5);
-        offset
-    }
-}
-
-#[inline(always)]
-fn term<L: Layout, I: Integer, const R: usize>(index: [I; R], strides: [I; R], d: usize) -> I {
-    match L::unit_dimension(R) {
-        Some(unit) if unit == d => index[d].widen(),
-        _ => index[d].widen() * strides[d],
+        I::dot(index, strides)
     }
 }
 

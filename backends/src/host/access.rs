@@ -1,8 +1,8 @@
 //! Loads, stores and atomic updates of the host target. The only raw memory accesses of kernels on the host.
 
+use super::Host;
 use super::index::Index;
 use super::pack::{MAX_LANES, Mask, Pack, Precision};
-use super::{Host, TeamState};
 use farro_portability::{Element, ElementKind, Leaf};
 use pulp::Simd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -26,6 +26,15 @@ impl<E> HostBlock<E> {
     pub(super) fn team_owned(pointer: *mut E) -> Self {
         HostBlock { pointer, shared: false }
     }
+}
+
+/// Who takes part in an atomic update.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    /// Active lanes.
+    pub active: u32,
+    /// Whether no other team runs at the same time.
+    pub exclusive: bool,
 }
 
 #[inline(always)]
@@ -83,7 +92,7 @@ pub(super) fn less<E: Element>(a: E, b: E) -> bool {
 #[inline(always)]
 pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
-    offset: Index,
+    offset: Index<S, P>,
     active: u32,
 ) -> Leaf<Host<'c, S, P>> {
     if let Some(base) = offset.as_uniform() {
@@ -123,7 +132,7 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
 #[inline(never)]
 fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
-    offset: Index,
+    offset: Index<S, P>,
     active: u32,
 ) -> [P; MAX_LANES] {
     let mut lanes = [P::zero(); MAX_LANES];
@@ -138,7 +147,11 @@ fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
 
 #[cold]
 #[inline(never)]
-fn gather_ints<E: Element>(block: HostBlock<E>, offset: Index, active: u32) -> [i64; MAX_LANES] {
+fn gather_ints<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index<S, P>,
+    active: u32,
+) -> [i64; MAX_LANES] {
     let mut lanes = [0; MAX_LANES];
     for (lane, value) in lanes.iter_mut().enumerate() {
         if active >> lane & 1 == 1 {
@@ -153,7 +166,7 @@ fn gather_ints<E: Element>(block: HostBlock<E>, offset: Index, active: u32) -> [
 #[inline(never)]
 fn scatter<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
-    offset: Index,
+    offset: Index<S, P>,
     active: u32,
     value: &Leaf<Host<'_, S, P>>,
 ) {
@@ -178,7 +191,7 @@ fn element_of_lane<S: Simd, P: Precision<S>, E: Element>(value: &Leaf<Host<'_, S
 #[inline(always)]
 pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
-    offset: Index,
+    offset: Index<S, P>,
     active: u32,
     value: Leaf<Host<'_, S, P>>,
 ) {
@@ -241,14 +254,14 @@ unsafe fn replace_atomically<E: Element>(pointer: *mut E, f: impl Fn(E) -> E) ->
 #[inline(never)]
 pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
-    offset: Index,
-    state: &TeamState,
+    offset: Index<S, P>,
+    turn: Turn,
     value: &Leaf<Host<'c, S, P>>,
     expected: Option<&Leaf<Host<'c, S, P>>>,
     f: impl Fn(E, E) -> E,
 ) -> Leaf<Host<'c, S, P>> {
-    let active = state.active.get();
-    let plain = !block.shared || state.exclusive;
+    let active = turn.active;
+    let plain = !block.shared || turn.exclusive;
     let mut reals = [P::zero(); MAX_LANES];
     let mut ints = [0; MAX_LANES];
     for lane in 0..P::LANES {

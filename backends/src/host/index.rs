@@ -5,18 +5,34 @@ use super::pack::{MAX_LANES, Mask, Precision};
 use farro_portability::{Carry, Integer, Leaf, Select};
 use pulp::Simd;
 use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
 /// An integer of the host target: lane `l` holds `base + step * l`, uniform if the step is 0 and a vector access if it
-/// is 1. General integers, which differ freely between lanes, are rare and live in a pool; an index stays two words, so
-/// that it costs nothing in compiled kernels.
-#[derive(Clone, Copy, Debug)]
-pub struct Index {
+/// is 1. General integers, which differ freely between lanes, are rarer; their lanes live in a pool and lane `l` holds
+/// `base` plus its entry there, so that shifts by a uniform integer are free. An index stays two words, and branches
+/// for general integers are few, so that they cost nothing in compiled kernels.
+pub struct Index<S, P> {
     base: i64,
     step: i64,
+    marker: PhantomData<(S, P)>,
 }
 
-/// The step of a general integer; its base is the address of its lanes in the pool.
+impl<S, P> Clone for Index<S, P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S, P> Copy for Index<S, P> {}
+impl<S, P> fmt::Debug for Index<S, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("base", &self.base).field("step", &self.step).finish()
+    }
+}
+
+/// The step of a general integer is this plus the address of its lanes in the pool.
 const GENERAL: i64 = i64::MIN;
 
 /// Lanes of a general integer.
@@ -38,32 +54,41 @@ pub(super) fn release_pool() {
     POOL.with_borrow_mut(|pool| pool.used = 0);
 }
 
-impl Index {
+/// Keeps the lanes of a general integer and returns its step.
+fn keep(lanes: Lanes) -> i64 {
+    POOL.with_borrow_mut(|pool| {
+        let (block, place) = (pool.used / 256, pool.used % 256);
+        if block == pool.blocks.len() {
+            pool.blocks.push(Box::new([[0; MAX_LANES]; 256]));
+        }
+        pool.used += 1;
+        pool.blocks[block][place] = lanes;
+        GENERAL + (&raw const pool.blocks[block][place]).expose_provenance() as i64
+    })
+}
+
+impl<S: Simd, P: Precision<S>> Index<S, P> {
+    #[inline(always)]
+    fn new(base: i64, step: i64) -> Self {
+        Index { base, step, marker: PhantomData }
+    }
     #[inline(always)]
     pub(super) fn uniform(base: i64) -> Self {
-        Index { base, step: 0 }
+        Index::new(base, 0)
     }
     /// `base, base + 1, …` if `by_lanes`, else `base` in all lanes.
     #[inline(always)]
     pub(super) fn along(base: i64, by_lanes: bool) -> Self {
-        Index { base, step: i64::from(by_lanes) }
+        Index::new(base, i64::from(by_lanes))
     }
     #[cold]
     #[inline(never)]
     pub(super) fn general(lanes: Lanes) -> Self {
-        POOL.with_borrow_mut(|pool| {
-            let (block, place) = (pool.used / 256, pool.used % 256);
-            if block == pool.blocks.len() {
-                pool.blocks.push(Box::new([[0; MAX_LANES]; 256]));
-            }
-            pool.used += 1;
-            pool.blocks[block][place] = lanes;
-            Index { base: (&raw const pool.blocks[block][place]).expose_provenance() as i64, step: GENERAL }
-        })
+        Index::new(0, keep(lanes))
     }
     #[inline(always)]
-    pub(super) fn is_general(self) -> bool {
-        self.step == GENERAL
+    fn is_general(self) -> bool {
+        self.step < GENERAL / 2
     }
     /// The value if it is the same in all lanes.
     #[inline(always)]
@@ -77,17 +102,18 @@ impl Index {
     }
     #[inline(always)]
     pub(super) fn lane(self, lane: usize) -> i64 {
-        if self.is_general() { self.lanes()[lane] } else { self.base.wrapping_add(self.step.wrapping_mul(lane as i64)) }
+        let rest = if self.is_general() { self.pooled()[lane] } else { self.step.wrapping_mul(lane as i64) };
+        self.base.wrapping_add(rest)
     }
     #[cold]
     #[inline(never)]
-    fn lanes(self) -> Lanes {
-        if !self.is_general() {
-            return std::array::from_fn(|lane| self.lane(lane));
-        }
-        // SAFETY: the base of a general index is the address of its lanes, and blocks of the pool neither move nor die
+    fn pooled(self) -> Lanes {
+        // SAFETY: the step of a general index holds the address of its lanes, and blocks of the pool neither move nor die
         // while the thread runs. They are released between teams, which share no index.
-        unsafe { *std::ptr::with_exposed_provenance::<Lanes>(self.base as usize) }
+        unsafe { *std::ptr::with_exposed_provenance::<Lanes>((self.step - GENERAL) as usize) }
+    }
+    fn lanes(self) -> Lanes {
+        std::array::from_fn(|lane| self.lane(lane))
     }
     #[cold]
     #[inline(never)]
@@ -105,63 +131,111 @@ impl Index {
     fn both_uniform(self, other: Self) -> bool {
         self.step == 0 && other.step == 0
     }
+    /// The last lane of an integer that is not general.
     #[inline(always)]
-    fn zip(self, other: Self, f: fn(i64, i64) -> i64) -> Self {
-        if self.both_uniform(other) { Index::uniform(f(self.base, other.base)) } else { self.zip_general(other, f) }
+    fn last(self) -> i64 {
+        self.base.wrapping_add(self.step.wrapping_mul(P::LANES as i64 - 1))
     }
+    /// Division by a positive uniform integer, where lanes stay in one row or jump whole rows: quotient and remainder.
+    #[inline]
+    fn divided(self, other: Self) -> Option<[Self; 2]> {
+        let divisor = other.as_uniform().filter(|&d| d > 0)?;
+        if self.is_general() || self.base < 0 || self.last() < 0 {
+            return None;
+        }
+        let quotient = self.base / divisor;
+        if self.last() / divisor == quotient {
+            return Some([Index::uniform(quotient), Index::new(self.base - quotient * divisor, self.step)]);
+        }
+        let along = self.step / divisor;
+        (along * divisor == self.step)
+            .then(|| [Index::new(quotient, along), Index::uniform(self.base - quotient * divisor)])
+    }
+    #[inline(never)]
+    fn quotient(self, other: Self) -> Self {
+        match self.divided(other) {
+            Some([quotient, _]) => quotient,
+            None => self.zip_general(other, quotient),
+        }
+    }
+    #[inline(never)]
+    fn remainder(self, other: Self) -> Self {
+        match self.divided(other) {
+            Some([_, remainder]) => remainder,
+            None => self.zip_general(other, remainder),
+        }
+    }
+    /// Whether `self <= other` in all lanes or in none, where the lanes of both lie on lines.
     #[inline(always)]
-    fn any_general(self, other: Self) -> bool {
-        self.is_general() || other.is_general()
+    fn wholly_at_most(self, other: Self) -> Option<bool> {
+        if self.is_general() || other.is_general() {
+            return None;
+        }
+        let (first, last) = (self.base <= other.base, self.last() <= other.last());
+        (first == last).then_some(first)
+    }
+    #[cold]
+    #[inline(never)]
+    fn dot_general<const R: usize>(index: &[Self; R], strides: &[Self; R]) -> Self {
+        let mut lanes = [0i64; MAX_LANES];
+        for (index, stride) in index.iter().zip(strides) {
+            let (a, b) = (index.lanes(), stride.lanes());
+            for (lane, sum) in lanes.iter_mut().enumerate() {
+                *sum = sum.wrapping_add(a[lane].wrapping_mul(b[lane]));
+            }
+        }
+        Index::general(lanes)
     }
 }
 
-impl From<i32> for Index {
+impl<S: Simd, P: Precision<S>> From<i32> for Index<S, P> {
     #[inline(always)]
     fn from(value: i32) -> Self {
         Index::uniform(i64::from(value))
     }
 }
-impl From<i64> for Index {
+impl<S: Simd, P: Precision<S>> From<i64> for Index<S, P> {
     #[inline(always)]
     fn from(value: i64) -> Self {
         Index::uniform(value)
     }
 }
-impl From<usize> for Index {
+impl<S: Simd, P: Precision<S>> From<usize> for Index<S, P> {
     #[inline(always)]
     fn from(value: usize) -> Self {
         Index::uniform(value as i64)
     }
 }
 
-impl Add for Index {
+// A general integer and a uniform one add up like others; whatever is general with anything else is rare.
+impl<S: Simd, P: Precision<S>> Add for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        if self.any_general(other) {
+        if (self.is_general() && other.step != 0) || (other.is_general() && self.step != 0) {
             return self.zip_general(other, i64::wrapping_add);
         }
-        Index { base: self.base.wrapping_add(other.base), step: self.step.wrapping_add(other.step) }
+        Index::new(self.base.wrapping_add(other.base), self.step.wrapping_add(other.step))
     }
 }
-impl Sub for Index {
+impl<S: Simd, P: Precision<S>> Sub for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        if self.any_general(other) {
+        if (self.is_general() && other.step != 0) || other.is_general() {
             return self.zip_general(other, i64::wrapping_sub);
         }
-        Index { base: self.base.wrapping_sub(other.base), step: self.step.wrapping_sub(other.step) }
+        Index::new(self.base.wrapping_sub(other.base), self.step.wrapping_sub(other.step))
     }
 }
-impl Mul for Index {
+impl<S: Simd, P: Precision<S>> Mul for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
         if other.step == 0 && !self.is_general() {
-            Index { base: self.base.wrapping_mul(other.base), step: self.step.wrapping_mul(other.base) }
+            Index::new(self.base.wrapping_mul(other.base), self.step.wrapping_mul(other.base))
         } else if self.step == 0 && !other.is_general() {
-            Index { base: self.base.wrapping_mul(other.base), step: self.base.wrapping_mul(other.step) }
+            Index::new(self.base.wrapping_mul(other.base), self.base.wrapping_mul(other.step))
         } else {
             self.zip_general(other, i64::wrapping_mul)
         }
@@ -176,24 +250,24 @@ fn quotient(a: i64, b: i64) -> i64 {
 fn remainder(a: i64, b: i64) -> i64 {
     a.checked_rem(b).unwrap_or(0)
 }
-impl Div for Index {
+impl<S: Simd, P: Precision<S>> Div for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn div(self, other: Self) -> Self {
-        self.zip(other, quotient)
+        if self.both_uniform(other) { Index::uniform(quotient(self.base, other.base)) } else { self.quotient(other) }
     }
 }
-impl Rem for Index {
+impl<S: Simd, P: Precision<S>> Rem for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn rem(self, other: Self) -> Self {
-        self.zip(other, remainder)
+        if self.both_uniform(other) { Index::uniform(remainder(self.base, other.base)) } else { self.remainder(other) }
     }
 }
 
 macro_rules! literal_operator {
     ($($trait:ident $method:ident;)*) => {$(
-        impl $trait<i64> for Index {
+        impl<S: Simd, P: Precision<S>> $trait<i64> for Index<S, P> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: i64) -> Self {
@@ -204,7 +278,7 @@ macro_rules! literal_operator {
 }
 literal_operator! { Add add; Sub sub; Mul mul; Div div; Rem rem; }
 
-impl Select<Mask> for Index {
+impl<S: Simd, P: Precision<S>> Select<Mask> for Index<S, P> {
     #[inline(always)]
     fn select(mask: Mask, a: Self, b: Self) -> Self {
         match mask.0 {
@@ -216,7 +290,7 @@ impl Select<Mask> for Index {
 }
 #[cold]
 #[inline(never)]
-fn select_general(bits: u32, a: Index, b: Index) -> Index {
+fn select_general<S: Simd, P: Precision<S>>(bits: u32, a: Index<S, P>, b: Index<S, P>) -> Index<S, P> {
     let (a, b) = (a.lanes(), b.lanes());
     Index::general(std::array::from_fn(|lane| if bits >> lane & 1 == 1 { a[lane] } else { b[lane] }))
 }
@@ -231,11 +305,29 @@ fn whole(value: bool) -> Mask {
     Mask(if value { u32::MAX } else { 0 })
 }
 
-impl Integer for Index {
+impl<S: Simd, P: Precision<S>> Integer for Index<S, P> {
     type Predicate = Mask;
     #[inline(always)]
     fn widen(self) -> Self {
         self
+    }
+    /// One test for all indices instead of one for each operation.
+    #[inline(always)]
+    fn dot<const R: usize>(index: [Self; R], strides: [Self; R]) -> Self {
+        let mut sum = Index::uniform(0);
+        let mut general = false;
+        macro_rules! unrolled {
+            ($($d:literal)*) => {$(
+                if $d < R {
+                    let (index, stride) = (index[$d], strides[$d]);
+                    sum.base = sum.base.wrapping_add(index.base.wrapping_mul(stride.base));
+                    sum.step = sum.step.wrapping_add(index.step.wrapping_mul(stride.base));
+                    general |= index.is_general() || stride.step != 0;
+                }
+            )*};
+        }
+        unrolled!(0 1 2 3 4 5);
+        if general { Index::dot_general(&index, &strides) } else { sum }
     }
     #[inline(always)]
     fn lt(self, other: Self) -> Mask {
@@ -269,15 +361,23 @@ impl Integer for Index {
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        self.zip(other, i64::min)
+        match self.wholly_at_most(other) {
+            Some(true) => self,
+            Some(false) => other,
+            None => self.zip_general(other, i64::min),
+        }
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        self.zip(other, i64::max)
+        match self.wholly_at_most(other) {
+            Some(true) => other,
+            Some(false) => self,
+            None => self.zip_general(other, i64::max),
+        }
     }
 }
 
-impl<'c, S: Simd, P: Precision<S>> Carry<Host<'c, S, P>> for Index {
+impl<'c, S: Simd, P: Precision<S>> Carry<Host<'c, S, P>> for Index<S, P> {
     #[inline(always)]
     fn map_leaves(self, f: &mut impl FnMut(Leaf<Host<'c, S, P>>) -> Leaf<Host<'c, S, P>>) -> Self {
         match f(Leaf::Int(self)) {

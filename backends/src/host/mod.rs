@@ -12,7 +12,7 @@ pub use index::Index;
 pub use pack::{Mask, Pack, Precision};
 pub use space::{HostPrecision, HostSpace, InstructionSet, OneLane};
 
-use access::HostBlock;
+use access::{HostBlock, Turn};
 use farro_portability::{
     AtomicOp, Carry, Element, Integer, Leaf, Real, ScratchLevel, Select, Shift, Spread, Target, WorkItem, inlined,
 };
@@ -67,7 +67,7 @@ impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
     /// Runs `body(i)` for `i` in `0..n`, a pack of lanes at a time or one by one. Bodies have one call site, in this and
     /// all methods below, because only then does the compiler inline them into the vectorized function.
     #[inline(always)]
-    fn packs(self, by_lanes: bool, n: i64, body: impl Fn(Index)) {
+    fn packs(self, by_lanes: bool, n: i64, body: impl Fn(Index<S, P>)) {
         let before = self.state.active.get();
         let stride = if by_lanes { P::LANES as i64 } else { 1 };
         let mut base = 0;
@@ -98,8 +98,14 @@ impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
         }
         total
     }
+    /// Who takes part in an atomic update. By value: memory whose address is known elsewhere is read again after every
+    /// call.
     #[inline(always)]
-    fn uniform(value: Index) -> i64 {
+    fn turn(self) -> Turn {
+        Turn { active: self.state.active.get(), exclusive: self.state.exclusive }
+    }
+    #[inline(always)]
+    fn uniform(value: Index<S, P>) -> i64 {
         value.lane(0)
     }
 }
@@ -136,7 +142,7 @@ fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lan
 fn shift_general<'c, S: Simd, P: Precision<S>>(
     length: usize,
     value: Leaf<Host<'c, S, P>>,
-    shift: Shift<Index>,
+    shift: Shift<Index<S, P>>,
 ) -> Leaf<Host<'c, S, P>> {
     let source = |lane: usize| match shift {
         _ if lane >= length => lane,
@@ -157,16 +163,16 @@ fn shift_general<'c, S: Simd, P: Precision<S>>(
 
 impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     type Real = Pack<S, P>;
-    type Int = Index;
+    type Int = Index<S, P>;
     type Predicate = Mask;
     type Memory<E: Element> = HostBlock<E>;
 
     #[inline(always)]
-    fn league_rank(self) -> Index {
+    fn league_rank(self) -> Index<S, P> {
         Index::uniform(self.state.league_rank as i64)
     }
     #[inline(always)]
-    fn league_size(self) -> Index {
+    fn league_size(self) -> Index<S, P> {
         Index::uniform(self.state.league_size as i64)
     }
     #[inline(always)]
@@ -178,7 +184,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         self.state.vector_length
     }
     #[inline(always)]
-    fn to_real(self, value: Index) -> Self::Real {
+    fn to_real(self, value: Index<S, P>) -> Self::Real {
         match value {
             _ if value.as_uniform().is_some() => Pack::lit(value.lane(0) as f64),
             _ => Pack::from_lanes(std::array::from_fn(|l| <P as Precision<S>>::from_f64(value.lane(l) as f64))),
@@ -195,13 +201,25 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         }
     }
     #[inline(always)]
-    fn fold<C: Carry<Self>>(self, n: impl Into<Index>, initial: C, body: impl Fn(Index, C) -> C) -> C {
+    fn update_if<C: Carry<Self>>(self, p: Mask, value: C, body: impl Fn(C) -> C) -> C {
+        let outside = self.state.active.get();
+        let lanes = outside & p.0;
+        if lanes == 0 {
+            return value;
+        }
+        self.state.active.set(lanes);
+        let next = body(value);
+        self.state.active.set(outside);
+        if lanes == outside { next } else { select_leaves(Mask(lanes), next, value) }
+    }
+    #[inline(always)]
+    fn fold<C: Carry<Self>>(self, n: impl Into<Index<S, P>>, initial: C, body: impl Fn(Index<S, P>, C) -> C) -> C {
         let n = n.into();
         let outside = self.state.active.get();
         let mut state = initial;
         let mut i = 0;
         loop {
-            let lanes = outside & Index::uniform(i).lt(n).0;
+            let lanes = outside & Index::<S, P>::uniform(i).lt(n).0;
             if lanes == 0 {
                 break;
             }
@@ -234,11 +252,16 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         state.active.set(before);
     }
     #[inline(always)]
-    fn spread(self, spread: Spread, n: impl Into<Index>, body: impl Fn(Index)) {
+    fn spread(self, spread: Spread, n: impl Into<Index<S, P>>, body: impl Fn(Index<S, P>)) {
         self.packs(spread != Spread::Threads, Self::uniform(n.into()), body);
     }
     #[inline(always)]
-    fn for_each_row_column(self, rows: impl Into<Index>, columns: impl Into<Index>, body: impl Fn(Index, Index)) {
+    fn for_each_row_column(
+        self,
+        rows: impl Into<Index<S, P>>,
+        columns: impl Into<Index<S, P>>,
+        body: impl Fn(Index<S, P>, Index<S, P>),
+    ) {
         let (rows, columns) = (Self::uniform(rows.into()), Self::uniform(columns.into()));
         let mut row = 0;
         while row < rows {
@@ -258,10 +281,10 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     fn reduce_spread<C: Carry<Self>>(
         self,
         spread: Spread,
-        n: impl Into<Index>,
+        n: impl Into<Index<S, P>>,
         identity: C,
         join: impl Fn(C, C) -> C,
-        body: impl Fn(Index) -> C,
+        body: impl Fn(Index<S, P>) -> C,
     ) -> C {
         let by_lanes = spread != Spread::Threads;
         let total = Cell::new(identity);
@@ -280,11 +303,11 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     #[inline(always)]
     fn scan_spread<C: Carry<Self>>(
         self,
-        n: impl Into<Index>,
+        n: impl Into<Index<S, P>>,
         identity: C,
         join: impl Fn(C, C) -> C,
-        body: impl Fn(Index) -> C,
-        output: impl Fn(Index, C),
+        body: impl Fn(Index<S, P>) -> C,
+        output: impl Fn(Index<S, P>, C),
     ) -> C {
         let running = Cell::new(identity);
         self.packs(
@@ -304,7 +327,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         running.get()
     }
     #[inline(always)]
-    fn shift(self, value: Leaf<Self>, shift: Shift<Index>) -> Leaf<Self> {
+    fn shift(self, value: Leaf<Self>, shift: Shift<Index<S, P>>) -> Leaf<Self> {
         // The common case, lanes that fill a pack, is one permutation and a blend at the edge.
         match (&value, shift) {
             (Leaf::Real(real), Shift::Rotate(places)) if self.state.vector_length == P::LANES => {
@@ -351,11 +374,11 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     }
 
     #[inline(always)]
-    fn load<E: Element>(self, memory: HostBlock<E>, offset: Index, _index: &[Index]) -> Leaf<Self> {
+    fn load<E: Element>(self, memory: HostBlock<E>, offset: Index<S, P>, _index: &[Index<S, P>]) -> Leaf<Self> {
         access::load::<S, P, E>(memory, offset, self.state.active.get())
     }
     #[inline(always)]
-    fn store<E: Element>(self, memory: HostBlock<E>, offset: Index, _index: &[Index], value: Leaf<Self>) {
+    fn store<E: Element>(self, memory: HostBlock<E>, offset: Index<S, P>, _index: &[Index<S, P>], value: Leaf<Self>) {
         access::store::<S, P, E>(memory, offset, self.state.active.get(), value);
     }
     #[inline(always)]
@@ -363,11 +386,11 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         self,
         op: AtomicOp,
         memory: HostBlock<E>,
-        offset: Index,
-        _index: &[Index],
+        offset: Index<S, P>,
+        _index: &[Index<S, P>],
         value: Leaf<Self>,
     ) -> Leaf<Self> {
-        access::update::<S, P, E>(memory, offset, self.state, &value, None, |old, new| match op {
+        access::update::<S, P, E>(memory, offset, self.turn(), &value, None, |old, new| match op {
             AtomicOp::Add => access::sum(old, new),
             AtomicOp::Min => {
                 if access::less(new, old) {
@@ -390,11 +413,11 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     fn compare_exchange<E: Element>(
         self,
         memory: HostBlock<E>,
-        offset: Index,
-        _index: &[Index],
+        offset: Index<S, P>,
+        _index: &[Index<S, P>],
         expected: Leaf<Self>,
         value: Leaf<Self>,
     ) -> Leaf<Self> {
-        access::update::<S, P, E>(memory, offset, self.state, &value, Some(&expected), |_, new| new)
+        access::update::<S, P, E>(memory, offset, self.turn(), &value, Some(&expected), |_, new| new)
     }
 }

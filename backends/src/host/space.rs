@@ -202,7 +202,7 @@ fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
 
 /// Host numbers as uniform integers.
 #[inline(always)]
-fn indices<const R: usize>(values: [usize; R]) -> [Index; R] {
+fn indices<S: Simd, P: Precision<S>, const R: usize>(values: [usize; R]) -> [Index<S, P>; R] {
     let mut indices = [Index::uniform(0); R];
     for (index, value) in indices.iter_mut().zip(values) {
         *index = Index::from(value);
@@ -220,7 +220,7 @@ impl<'a, 'c, S: Simd, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c,
         Pack::lit(*value)
     }
     #[inline(always)]
-    fn int(&mut self, _name: &'static str, value: &i64) -> Index {
+    fn int(&mut self, _name: &'static str, value: &i64) -> Index<S, P> {
         Index::uniform(*value)
     }
     #[inline(always)]
