@@ -75,7 +75,8 @@ pub use reduce::{All, Any, Max, MaxInt, MaxLoc, Min, MinInt, MinLoc, MinMax, Pro
 pub use space::{ArgsOf, LaunchInfo, Limits, ReduceKernel, ScanKernel, Space, check_limits, check_scratch};
 pub use target::{AtomicOp, Private, ScratchLevel, Shift, Spread, Target, WorkItem};
 pub use value::{
-    Carry, Element, ElementKind, IntElement, Integers, Leaf, RealElement, Reals, ValueKind, ValueOf, array, inlined,
+    Carry, Element, ElementKind, IntElement, Integers, Leaf, RealElement, Reals, ValueKind, ValueOf, array, each,
+    inlined,
 };
 pub use view::{Access, AccessKind, Atomic, ReadOnly, ReadWrite, View, ViewHandle, deep_copy};
 

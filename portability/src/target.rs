@@ -414,9 +414,11 @@ impl<T: Target> Private<T> {
     #[track_caller]
     pub fn set_array<const N: usize>(&self, k: usize, values: [T::Real; N]) {
         check_slots(k, N, self.len);
-        for (i, value) in values.into_iter().enumerate() {
-            self.target.private_set(self.first + k + i, value);
-        }
+        crate::each(
+            values,
+            #[inline(always)]
+            |i, value| self.target.private_set(self.first + k + i, value),
+        );
     }
 }
 

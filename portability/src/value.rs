@@ -147,6 +147,23 @@ pub fn array<V: Copy, const N: usize>(f: impl Fn(usize) -> V) -> [V; N] {
     values
 }
 
+/// Calls `f(i, values[i])` for each element in order, like a loop over an array. An iterator would keep the array in
+/// memory, and a compiled kernel would read its registers from there.
+#[inline(always)]
+pub fn each<V: Copy, const N: usize>(values: [V; N], mut f: impl FnMut(usize, V)) {
+    macro_rules! unrolled {
+        ($($i:literal)*) => {$(
+            if $i < N {
+                f($i, values[$i]);
+            }
+        )*};
+    }
+    unrolled!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+    for (i, &value) in values.iter().enumerate().skip(18) {
+        f(i, value);
+    }
+}
+
 /// The closure itself; a place to attach `#[inline(always)]` where a reference to a closure is passed.
 #[inline(always)]
 pub fn inlined<F>(closure: F) -> F {
@@ -195,7 +212,15 @@ impl<T: Target, C: Carry<T>, const N: usize> Carry<T> for [C; N] {
     }
     #[inline(always)]
     fn zip_leaves(mut self, other: Self, f: &mut impl FnMut(Leaf<T>, Leaf<T>) -> Leaf<T>) -> Self {
-        for (value, other) in self.iter_mut().zip(other) {
+        macro_rules! unrolled {
+            ($($i:literal)*) => {$(
+                if $i < N {
+                    self[$i] = self[$i].zip_leaves(other[$i], f);
+                }
+            )*};
+        }
+        unrolled!(0 1 2 3 4 5 6 7);
+        for (value, other) in self.iter_mut().zip(other).skip(8) {
             *value = value.zip_leaves(other, f);
         }
         self

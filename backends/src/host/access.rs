@@ -1,6 +1,7 @@
 //! Loads, stores and atomic updates of the host target. The only raw memory accesses of kernels on the host.
 
 use super::Host;
+use super::gather::gather;
 use super::index::Index;
 use super::pack::{MAX_LANES, Mask, Pack, Precision};
 use farro_portability::{Element, ElementKind, Leaf};
@@ -108,13 +109,19 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
     if !is_real::<E>() {
         return Leaf::Int(Index::general(gather_ints(block, offset, active)));
     }
+    let mask = Mask(active);
     match offset.as_unit_stride() {
-        Some(base) if active == all_lanes::<S, P>() => {
+        Some(base) if size_of::<E>() == size_of::<P>() => {
             let pointer = block.pointer.wrapping_offset(base as isize);
-            if size_of::<E>() == size_of::<P>() {
+            if !masks_are_free::<S>() && active == all_lanes::<S, P>() {
                 // SAFETY: as above, for all lanes.
                 return Leaf::Real(Pack(unsafe { pointer.cast::<P::Register>().read_unaligned() }));
             }
+            // SAFETY: as above, for the active lanes.
+            Leaf::Real(Pack(unsafe { P::load_masked(mask, pointer.cast()) }))
+        }
+        Some(base) if active == all_lanes::<S, P>() => {
+            let pointer = block.pointer.wrapping_offset(base as isize);
             let mut lanes = [P::zero(); MAX_LANES];
             for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
                 // SAFETY: as above.
@@ -122,8 +129,22 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
             }
             Leaf::Real(Pack::from_lanes(lanes))
         }
-        _ => Leaf::Real(Pack::from_lanes(gather_reals::<S, P, E>(block, offset, active))),
+        // SAFETY: as above, for the active lanes.
+        _ => match unsafe { gather::<S, P, E>(block.pointer, offset, mask) } {
+            Some(register) => Leaf::Real(Pack(register)),
+            None => Leaf::Real(Pack::from_lanes(gather_reals::<S, P, E>(block, offset, active))),
+        },
     }
+}
+
+/// Whether masked accesses cost no more than others, so that a branch is not worth it.
+#[inline(always)]
+fn masks_are_free<S: Simd>() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if std::any::TypeId::of::<S>() == std::any::TypeId::of::<pulp::x86::V4>() {
+        return true;
+    }
+    false
 }
 
 // The general accesses below are lane after lane in any case; kept out of line, they do not swell kernels.
@@ -164,16 +185,33 @@ fn gather_ints<S: Simd, P: Precision<S>, E: Element>(
 
 #[cold]
 #[inline(never)]
-fn scatter<S: Simd, P: Precision<S>, E: Element>(
+fn scatter_reals<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
-    value: &Leaf<Host<'_, S, P>>,
+    lanes: [P; MAX_LANES],
+) {
+    for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
+        if active >> lane & 1 == 1 {
+            let element = E::from_f64(<P as Precision<S>>::to_f64(value));
+            // SAFETY: as in `load`; the launch holds an exclusive borrow of a written view.
+            unsafe { block.pointer.offset(offset.lane(lane) as isize).write_unaligned(element) };
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn scatter_ints<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index<S, P>,
+    active: u32,
+    value: Index<S, P>,
 ) {
     for lane in 0..P::LANES {
         if active >> lane & 1 == 1 {
-            let element = element_of_lane::<S, P, E>(value, lane);
-            // SAFETY: as in `load`; the launch holds an exclusive borrow of a written view.
+            let element = element_of_int(value.lane(lane));
+            // SAFETY: as in `scatter_reals`.
             unsafe { block.pointer.offset(offset.lane(lane) as isize).write_unaligned(element) };
         }
     }
@@ -195,29 +233,31 @@ pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
     active: u32,
     value: Leaf<Host<'_, S, P>>,
 ) {
-    if let (Some(base), Leaf::Real(real)) = (offset.as_unit_stride(), &value) {
-        let pointer = block.pointer.wrapping_offset(base as isize);
-        if size_of::<E>() == size_of::<P>() {
-            // SAFETY: as in `scatter`, for the active lanes.
+    let real = match value {
+        Leaf::Real(real) => real,
+        Leaf::Int(int) => return scatter_ints(block, offset, active, int),
+    };
+    match offset.as_unit_stride() {
+        Some(base) if size_of::<E>() == size_of::<P>() => {
+            let pointer = block.pointer.wrapping_offset(base as isize);
+            // SAFETY: as in `scatter_reals`, for the active lanes.
             unsafe {
-                if active == all_lanes::<S, P>() {
+                if !masks_are_free::<S>() && active == all_lanes::<S, P>() {
                     pointer.cast::<P::Register>().write_unaligned(real.0);
                 } else {
                     P::store_masked(Mask(active), pointer.cast(), real.0);
                 }
             }
-            return;
         }
-        if active == all_lanes::<S, P>() {
-            let lanes = real.lanes();
-            for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
-                // SAFETY: as in `scatter`.
+        Some(base) if active == all_lanes::<S, P>() => {
+            let pointer = block.pointer.wrapping_offset(base as isize);
+            for (lane, &value) in real.lanes().iter().enumerate().take(P::LANES) {
+                // SAFETY: as in `scatter_reals`.
                 unsafe { pointer.add(lane).write_unaligned(E::from_f64(<P as Precision<S>>::to_f64(value))) };
             }
-            return;
         }
+        _ => scatter_reals(block, offset, active, real.lanes()),
     }
-    scatter::<S, P, E>(block, offset, active, &value);
 }
 
 /// Replaces the bits at `pointer` by `f(old)` atomically and returns the old element.

@@ -1,6 +1,7 @@
 //! Integers of the host: a lane index knows whether it is uniform, of constant stride, or general.
 
 use super::Host;
+use super::gather::Steps;
 use super::pack::{MAX_LANES, Mask, Precision};
 use farro_portability::{Carry, Integer, Leaf, Select};
 use pulp::Simd;
@@ -101,6 +102,19 @@ impl<S: Simd, P: Precision<S>> Index<S, P> {
         (self.step == 1).then_some(self.base)
     }
     #[inline(always)]
+    pub(super) fn base(self) -> i64 {
+        self.base
+    }
+    /// What lanes add to the base.
+    #[inline(always)]
+    pub(super) fn steps(self) -> Steps {
+        if self.is_general() { Steps::Table(self.pooled_at()) } else { Steps::Line(self.step) }
+    }
+    #[inline(always)]
+    fn pooled_at(self) -> *const i64 {
+        std::ptr::with_exposed_provenance((self.step - GENERAL) as usize)
+    }
+    #[inline(always)]
     pub(super) fn lane(self, lane: usize) -> i64 {
         let rest = if self.is_general() { self.pooled()[lane] } else { self.step.wrapping_mul(lane as i64) };
         self.base.wrapping_add(rest)
@@ -110,7 +124,7 @@ impl<S: Simd, P: Precision<S>> Index<S, P> {
     fn pooled(self) -> Lanes {
         // SAFETY: the step of a general index holds the address of its lanes, and blocks of the pool neither move nor die
         // while the thread runs. They are released between teams, which share no index.
-        unsafe { *std::ptr::with_exposed_provenance::<Lanes>((self.step - GENERAL) as usize) }
+        unsafe { *self.pooled_at().cast::<Lanes>() }
     }
     fn lanes(self) -> Lanes {
         std::array::from_fn(|lane| self.lane(lane))

@@ -4,6 +4,7 @@
 //! barrier costs nothing. Effects at team and thread level happen once because only the first lane is active there.
 
 mod access;
+mod gather;
 mod index;
 mod pack;
 mod space;
@@ -136,29 +137,33 @@ fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lan
     ))
 }
 
-/// A shift lane by lane, for vectors that do not fill a pack.
-#[cold]
-#[inline(never)]
-fn shift_general<'c, S: Simd, P: Precision<S>>(
-    length: usize,
-    value: Leaf<Host<'c, S, P>>,
-    shift: Shift<Index<S, P>>,
-) -> Leaf<Host<'c, S, P>> {
-    let source = |lane: usize| match shift {
+/// From which lane of a vector a lane takes its value.
+fn source<S: Simd, P: Precision<S>>(lane: usize, length: usize, shift: Shift<Index<S, P>>) -> usize {
+    match shift {
         _ if lane >= length => lane,
         Shift::Down(places) if lane + places < length => lane + places,
         Shift::Up(places) if lane >= places => lane - places,
         Shift::Down(_) | Shift::Up(_) => lane,
         Shift::Rotate(places) => (lane + places) % length,
         Shift::From(from) => (from.lane(lane).max(0) as usize).min(MAX_LANES - 1),
-    };
-    match value {
-        Leaf::Real(real) => {
-            let lanes = real.lanes();
-            Leaf::Real(Pack::from_lanes(std::array::from_fn(|lane| lanes[source(lane)])))
-        }
-        Leaf::Int(int) => Leaf::Int(Index::general(std::array::from_fn(|lane| int.lane(source(lane))))),
     }
+}
+
+// Shifts lane by lane, for vectors that do not fill a pack. Lanes pass as arrays of their own, so that the kernel's
+// values need not be in memory.
+#[cold]
+#[inline(never)]
+fn shift_reals<S: Simd, P: Precision<S>>(
+    length: usize,
+    lanes: [P; MAX_LANES],
+    shift: Shift<Index<S, P>>,
+) -> [P; MAX_LANES] {
+    std::array::from_fn(|lane| lanes[source(lane, length, shift)])
+}
+#[cold]
+#[inline(never)]
+fn shift_ints<S: Simd, P: Precision<S>>(length: usize, value: Index<S, P>, shift: Shift<Index<S, P>>) -> Index<S, P> {
+    Index::general(std::array::from_fn(|lane| value.lane(source(lane, length, shift))))
 }
 
 impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
@@ -328,16 +333,18 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
     }
     #[inline(always)]
     fn shift(self, value: Leaf<Self>, shift: Shift<Index<S, P>>) -> Leaf<Self> {
-        // The common case, lanes that fill a pack, is one permutation and a blend at the edge.
-        match (&value, shift) {
-            (Leaf::Real(real), Shift::Rotate(places)) if self.state.vector_length == P::LANES => {
-                Leaf::Real(Pack(<P as Precision<S>>::rotate_down(real.0, places)))
-            }
-            (Leaf::Real(real), Shift::Down(places)) if self.state.vector_length == P::LANES && places < P::LANES => {
-                let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, places));
-                Leaf::Real(Pack::select(Mask(Self::all_lanes() >> places), rotated, *real))
-            }
-            _ => shift_general(self.state.vector_length, value, shift),
+        let length = self.state.vector_length;
+        match value {
+            // The common case, lanes that fill a pack, is one permutation and a blend at the edge.
+            Leaf::Real(real) => Leaf::Real(match shift {
+                Shift::Rotate(places) if length == P::LANES => Pack(<P as Precision<S>>::rotate_down(real.0, places)),
+                Shift::Down(places) if length == P::LANES && places < P::LANES => {
+                    let rotated = Pack(<P as Precision<S>>::rotate_down(real.0, places));
+                    Pack::select(Mask(Self::all_lanes() >> places), rotated, real)
+                }
+                _ => Pack::from_lanes(shift_reals(length, real.lanes(), shift)),
+            }),
+            Leaf::Int(int) => Leaf::Int(shift_ints(length, int, shift)),
         }
     }
 

@@ -98,6 +98,11 @@ pub trait Precision<S: Simd>: Real<Predicate = bool> + Send + Sync + PartialEq +
     /// # Safety
     /// `pointer` plus each selected lane must be valid for a write.
     unsafe fn store_masked(mask: Mask, pointer: *mut Self, value: Self::Register);
+    /// Reads the lanes that the mask selects; the others are zero.
+    ///
+    /// # Safety
+    /// `pointer` plus each selected lane must be valid for a read.
+    unsafe fn load_masked(mask: Mask, pointer: *const Self) -> Self::Register;
     /// Widens or narrows.
     fn from_f64(value: f64) -> Self;
     /// Widens.
@@ -108,7 +113,7 @@ macro_rules! precision {
     ($scalar:ty, $bits:ty, $register:ident, $lanes:ident, $mask:ident, $unsigned:ident,
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $mul_add:ident $neg:ident $sqrt:ident $abs:ident
      $lt:ident $le:ident $eq:ident $select:ident $and:ident $gt:ident $splat_unsigned:ident $select_unsigned:ident
-     $rotate:ident $store:ident) => {
+     $rotate:ident $store:ident $load:ident) => {
         impl<S: Simd> Precision<S> for $scalar {
             type Register = S::$register;
             const LANES: usize = S::$lanes;
@@ -164,10 +169,7 @@ macro_rules! precision {
             }
             #[inline(always)]
             fn select(mask: Mask, a: S::$register, b: S::$register) -> S::$register {
-                let simd = token::<S>();
-                let lane_bits: S::$unsigned = first_lanes(const { lane_bits!($bits) });
-                let set = simd.$and(lane_bits, simd.$splat_unsigned(mask.0 as $bits));
-                simd.$select(simd.$gt(set, simd.$splat_unsigned(0)), a, b)
+                token::<S>().$select(register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask), a, b)
             }
             #[inline(always)]
             fn rotate_down(a: S::$register, places: usize) -> S::$register {
@@ -175,12 +177,15 @@ macro_rules! precision {
             }
             #[inline(always)]
             unsafe fn store_masked(mask: Mask, pointer: *mut Self, value: S::$register) {
-                let simd = token::<S>();
-                let lane_bits: S::$unsigned = first_lanes(const { lane_bits!($bits) });
-                let set = simd.$and(lane_bits, simd.$splat_unsigned(mask.0 as $bits));
-                let selected = simd.$gt(set, simd.$splat_unsigned(0));
+                let selected = register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask);
                 // SAFETY: by contract.
-                unsafe { simd.$store(MemMask::new(selected), pointer, value) }
+                unsafe { token::<S>().$store(MemMask::new(selected), pointer, value) }
+            }
+            #[inline(always)]
+            unsafe fn load_masked(mask: Mask, pointer: *const Self) -> S::$register {
+                let selected = register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask);
+                // SAFETY: by contract.
+                unsafe { token::<S>().$load(MemMask::new(selected), pointer) }
             }
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
@@ -204,6 +209,15 @@ macro_rules! lane_bits {
             lane += 1;
         }
         bits
+    }};
+}
+
+/// A mask as the instruction set wants it.
+macro_rules! register_mask {
+    ($simd:ident, $bits:ty, $unsigned:ident, $and:ident $gt:ident $splat:ident, $mask:expr) => {{
+        let simd = token::<$simd>();
+        let lane_bits: $simd::$unsigned = first_lanes(const { lane_bits!($bits) });
+        simd.$gt(simd.$and(lane_bits, simd.$splat($mask.0 as $bits)), simd.$splat(0))
     }};
 }
 
@@ -244,11 +258,11 @@ pub(crate) fn spread_lanes<A: Copy + Default, R: Copy>(register: R) -> [A; MAX_L
 precision!(f64, u64, f64s, F64_LANES, m64s, u64s,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s mul_add_e_f64s neg_f64s sqrt_f64s abs_f64s
     less_than_f64s less_than_or_equal_f64s equal_f64s select_f64s and_u64s greater_than_u64s splat_u64s select_u64s
-    rotate_left_f64s mask_store_ptr_f64s);
+    rotate_left_f64s mask_store_ptr_f64s mask_load_ptr_f64s);
 precision!(f32, u32, f32s, F32_LANES, m32s, u32s,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s mul_add_e_f32s neg_f32s sqrt_f32s abs_f32s
     less_than_f32s less_than_or_equal_f32s equal_f32s select_f32s and_u32s greater_than_u32s splat_u32s select_u32s
-    rotate_left_f32s mask_store_ptr_f32s);
+    rotate_left_f32s mask_store_ptr_f32s mask_load_ptr_f32s);
 
 /// A real of the host target: one register of instruction set `S`.
 #[derive(Clone, Copy)]

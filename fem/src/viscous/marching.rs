@@ -13,8 +13,8 @@ use super::boundary::{Boundary, Surfaces};
 use super::layout::FieldLayout;
 use super::physics::{Duals, Vector, add, scale, scaled_duals, stress_on_duals, sub};
 use farro_portability::{
-    Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target, WorkItem,
-    array, inlined,
+    Carry, Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target,
+    WorkItem, array, each, inlined,
 };
 
 /// The marching kernel.
@@ -208,8 +208,18 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
 
     #[inline(always)]
     fn x(&self, item: WorkItem<T>) -> T::Int {
-        let x = self.first[0] + item.lane;
-        if self.kernel.narrow { x.min(self.cells[0]) } else { x }
+        self.first[0] + item.lane
+    }
+    /// `body` for lanes whose nodes exist; zeros for others. Only small subdomains have such lanes.
+    #[inline(always)]
+    fn where_nodes_exist<C: Carry<T>>(&self, item: WorkItem<T>, zeros: C, body: impl Fn() -> C) -> C {
+        let narrow = T::Predicate::lit(self.kernel.narrow);
+        self.team.update_if(
+            !narrow | self.x(item).le(self.cells[0]),
+            zeros,
+            #[inline(always)]
+            |_| body(),
+        )
     }
     /// Node row `row` of a thread, before clamping.
     #[inline(always)]
@@ -222,40 +232,53 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     }
 
     #[inline(always)]
-    fn point(&self, x: T::Int, y: T::Int) -> Vector<T::Real> {
-        array(
+    fn point(&self, item: WorkItem<T>, y: T::Int) -> Vector<T::Real> {
+        self.where_nodes_exist(
+            item,
+            [T::Real::zero(); 3],
             #[inline(always)]
-            |c| self.args.points.at([T::Int::from(c), self.subdomain, y, x]),
+            || {
+                array(
+                    #[inline(always)]
+                    |c| self.args.points.at([T::Int::from(c), self.subdomain, y, self.x(item)]),
+                )
+            },
         )
+    }
+    /// The points of a lane and of its right neighbour.
+    #[inline(always)]
+    fn points(&self, item: WorkItem<T>, row: usize) -> [Vector<T::Real>; 2] {
+        let point = self.point(item, self.clamped_y(item, row));
+        [point, self.team.rotate_down(point, 1)]
     }
 
     /// Dual bases of the thread's triangles; zero for cells that do not exist, so that arithmetic needs no masks.
     #[inline(always)]
     fn prepare_duals(&self, item: WorkItem<T>) {
-        let x = self.x(item);
-        let x_right = (x + 1).min(self.cells[0]);
         let last_lane = T::Int::from(self.team.vector_length() - 1);
-        let column_exists = (self.first[0] + item.lane).lt(self.cells[0]) & item.lane.lt(last_lane);
+        let column_exists = self.x(item).lt(self.cells[0]) & item.lane.lt(last_lane);
         let zero = T::Real::zero();
         let third = [1.0 / 3.0; 2];
-        let mut below = (self.point(x, self.clamped_y(item, 0)), self.point(x_right, self.clamped_y(item, 0)));
+        let mut below = self.points(item, 0);
         for row in 0..self.kernel.rows {
-            let y = self.clamped_y(item, row + 1);
-            let above = (self.point(x, y), self.point(x_right, y));
+            let above = self.points(item, row + 1);
             let exists = column_exists & self.y(item, row).lt(self.cells[1]);
-            let first = scaled_duals([below.0, below.1, above.0], third);
+            let first = scaled_duals([below[0], below[1], above[0]], third);
             // The second triangle uses the negated lateral duals, so that both use edge differences of one sign.
-            let [g1, g2, g3] = scaled_duals([above.1, above.0, below.1], third);
+            let [g1, g2, g3] = scaled_duals([above[1], above[0], below[1]], third);
             let second = [scale(g1, -T::Real::one()), scale(g2, -T::Real::one()), g3];
-            for (triangle, duals) in [first, second].into_iter().enumerate() {
-                for (j, g) in duals.into_iter().enumerate() {
+            let all = [first[0], first[1], first[2], second[0], second[1], second[2]];
+            each(
+                all,
+                #[inline(always)]
+                |j, g: Vector<T::Real>| {
                     let g: Vector<T::Real> = array(
                         #[inline(always)]
                         |c| exists.select(g[c], zero),
                     );
-                    self.duals.set_array(ROW_DUALS * row + 9 * triangle + 3 * j, g);
-                }
-            }
+                    self.duals.set_array(ROW_DUALS * row + 3 * j, g);
+                },
+            );
             below = above;
         }
     }
@@ -270,20 +293,27 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     #[inline(always)]
     fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
         let (x, y, s) = (self.x(item), self.clamped_y(item, row), self.subdomain);
-        let u: Vector<T::Real> = array(
+        self.where_nodes_exist(
+            item,
+            [T::Real::zero(); 4],
             #[inline(always)]
-            |c| self.args.u.at([T::Int::from(c), s, x, y, level]),
-        );
-        [u[0], u[1], u[2], self.args.k.at([s, x, y, level])]
+            || {
+                let u: Vector<T::Real> = array(
+                    #[inline(always)]
+                    |c| self.args.u.at([T::Int::from(c), s, x, y, level]),
+                );
+                [u[0], u[1], u[2], self.args.k.at([s, x, y, level])]
+            },
+        )
     }
     /// The same without the constrained part of the velocity.
     #[inline(always)]
     fn constrained(&self, node: Node<T::Real>, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
-        let u = self.constrain([node[0], node[1], node[2]], self.x(item), self.clamped_y(item, row), level);
+        let u = self.constrain([node[0], node[1], node[2]], item, row, level);
         [u[0], u[1], u[2], node[3]]
     }
     #[inline(always)]
-    fn constrain(&self, u: Vector<T::Real>, x: T::Int, y: T::Int, level: T::Int) -> Vector<T::Real> {
+    fn constrain(&self, u: Vector<T::Real>, item: WorkItem<T>, row: usize, level: T::Int) -> Vector<T::Real> {
         match self.surfaces.constrains(level) {
             None => u,
             Some(constrained) => self.team.update_if(
@@ -294,7 +324,7 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
                     self.surfaces.constraint(level).apply(
                         u,
                         #[inline(always)]
-                        || self.point(x, y),
+                        || self.point(item, self.clamped_y(item, row)),
                     )
                 },
             ),
@@ -348,9 +378,7 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
                 match &self.handed {
                     None => self.write(item, last, level, owned, result),
                     Some(handed) => {
-                        for (c, value) in result.into_iter().enumerate() {
-                            handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
-                        }
+                        self.hand_over(handed, parity, item, result);
                         let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
                         team.when(
                             is_last,
@@ -461,7 +489,7 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     #[inline(always)]
     fn owns(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
         let advance = [self.team.vector_length() as i64 - 2, (self.team.team_size() * self.kernel.rows) as i64 - 1];
-        self.owns_along(0, self.first[0] + item.lane, advance[0]) & self.owns_along(1, self.y(item, row), advance[1])
+        self.owns_along(0, self.x(item), advance[0]) & self.owns_along(1, self.y(item, row), advance[1])
     }
     #[inline(always)]
     fn owns_along(&self, d: usize, node: T::Int, advance: i64) -> T::Predicate {
@@ -475,17 +503,21 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
 
     #[inline(always)]
     fn write(&self, item: WorkItem<T>, row: usize, level: T::Int, owned: T::Predicate, result: Vector<T::Real>) {
-        let (x, y) = (self.first[0] + item.lane, self.y(item, row));
-        let result = self.constrain(result, self.x(item), self.clamped_y(item, row), level);
+        let (x, y) = (self.x(item), self.y(item, row));
+        let result = self.constrain(result, item, row, level);
         self.team.when(
             owned & self.owns(item, row),
             #[inline(always)]
             || {
-                for (c, value) in result.into_iter().enumerate() {
-                    let index = [T::Int::from(c), self.subdomain, x, y, level];
-                    let value = if self.kernel.adds { self.args.y.at(index) + value } else { value };
-                    self.args.y.set(index, value);
-                }
+                each(
+                    result,
+                    #[inline(always)]
+                    |c, value| {
+                        let index = [T::Int::from(c), self.subdomain, x, y, level];
+                        let value = if self.kernel.adds { self.args.y.at(index) + value } else { value };
+                        self.args.y.set(index, value);
+                    },
+                );
             },
         );
     }
@@ -495,6 +527,15 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         self.nodes.get_array(NODE_SLOTS * row + CARRY)
     }
 
+    /// Leaves the part of a row that belongs to the next thread's first row.
+    #[inline(always)]
+    fn hand_over(&self, handed: &ScratchView<T, E, 4>, parity: T::Int, item: WorkItem<T>, part: Vector<T::Real>) {
+        each(
+            part,
+            #[inline(always)]
+            |c, value| handed.set([parity, T::Int::from(c), item.thread, item.lane], value),
+        );
+    }
     /// The part of a thread's first row that the thread before it has computed.
     #[inline(always)]
     fn received(&self, handed: &ScratchView<T, E, 4>, parity: T::Int, item: WorkItem<T>) -> Vector<T::Real> {
@@ -514,9 +555,7 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             team.phase(
                 #[inline(always)]
                 |item| {
-                    for (c, value) in self.carried(self.kernel.rows).into_iter().enumerate() {
-                        handed.set([parity, T::Int::from(c), item.thread, item.lane], value);
-                    }
+                    self.hand_over(handed, parity, item, self.carried(self.kernel.rows));
                 },
             );
             team.barrier();
