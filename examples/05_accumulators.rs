@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mesh = ShellMesh::new(ShellSpec { radial_cells: Some(32), ..ShellSpec::level(2) })?;
     let base = Config {
         variant: Variant::Tuned,
-        boundary: Boundary::NAMED[0].1,
+        boundary: Boundary::NEUMANN,
         tile: TileShape { x: 4, y: 4, r: 32 },
         ..Config::default()
     };

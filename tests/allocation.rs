@@ -40,7 +40,7 @@ static ALLOCATOR: Counting = Counting;
 fn configs() -> Vec<Config> {
     let base = Config { tile: TileShape { x: 3, y: 2, r: 2 }, rows: 3, ..Config::default() };
     let mut all = Vec::new();
-    for boundary in [Boundary::NAMED[0].1, Boundary::NAMED[1].1, Boundary::NAMED[4].1] {
+    for boundary in [Boundary::NEUMANN, Boundary::DIRICHLET, Boundary::FREE_SLIP] {
         for variant in [Variant::Textbook, Variant::ArReduc, Variant::Shmem] {
             all.push(Config { variant, boundary, ..base });
         }

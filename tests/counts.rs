@@ -24,7 +24,7 @@ fn counts_of<L: FieldLayout>(level: u32, radial_cells: usize, config: Config) ->
 
 /// The tile of the paper on a shell of which each diamond is one full tile.
 fn one_tile(config: Config) -> Counts {
-    let config = Config { boundary: Boundary::NAMED[0].1, tile: TileShape { x: 4, y: 4, r: 32 }, ..config };
+    let config = Config { boundary: Boundary::NEUMANN, tile: TileShape { x: 4, y: 4, r: 32 }, ..config };
     let (right, left) = (counts_of::<RadiusFastest>(2, 32, config), counts_of::<LateralFastest>(2, 32, config));
     // Layouts change requests, not counts.
     assert_eq!((right.global.loads.elements, right.atomics()), (left.global.loads.elements, left.atomics()));
@@ -98,7 +98,7 @@ fn cell_kernels_gather_and_scatter_for_each_cell() {
 
 /// Marching as the host runs it (one thread), and with a team of three.
 fn marching(threads: usize, rows: usize, lanes: usize, radial_blocks: usize) -> Config {
-    let boundary = Boundary::NAMED[0].1;
+    let boundary = Boundary::NEUMANN;
     Config {
         variant: Variant::Marching,
         threads,
@@ -143,7 +143,7 @@ fn is_linear(counts: &[u64]) -> bool {
 #[test]
 fn counts_grow_linearly_with_cells() {
     let tile = TileShape { x: 2, y: 2, r: 2 };
-    let boundary = Boundary::NAMED[0].1;
+    let boundary = Boundary::NEUMANN;
     let mut configs: Vec<Config> = [Variant::Textbook, Variant::ArReduc, Variant::Shmem]
         .map(|variant| Config { variant, tile, boundary, ..Config::default() })
         .to_vec();
@@ -180,7 +180,7 @@ fn counts_grow_linearly_with_cells() {
 #[test]
 fn the_ladder_saves_work() {
     let flops = |variant: Variant, rule| {
-        let config = Config { variant, rule, boundary: Boundary::NAMED[0].1, ..marching(1, 3, 8, 1) };
+        let config = Config { variant, rule, boundary: Boundary::NEUMANN, ..marching(1, 3, 8, 1) };
         let config = Config { tile: TileShape { x: 4, y: 4, r: 4 }, lanes: None, ..config };
         counts_of::<LateralFastest>(3, 4, config).flops()
     };

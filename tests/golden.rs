@@ -52,8 +52,8 @@ fn golden_cases_on_the_host() {
             GoldenRule::ThreeByTwo => Rule::ThreeByTwo,
         };
         let boundary = match case.boundary {
-            GoldenBoundary::Neumann => Boundary::NAMED[0].1,
-            GoldenBoundary::Dirichlet => Boundary::NAMED[1].1,
+            GoldenBoundary::Neumann => Boundary::NEUMANN,
+            GoldenBoundary::Dirichlet => Boundary::DIRICHLET,
             GoldenBoundary::Cmb => Boundary::NAMED[2].1,
             GoldenBoundary::Surface => Boundary::NAMED[3].1,
         };

@@ -102,7 +102,7 @@ fn fault(result: Result<(), LaunchError>, about: &str) -> (String, String, Strin
 /// Tiles and teams that do not divide 2 × 2 × 5 cells. Three tiles above each other, of which the middle one touches no
 /// constrained surface, so that every path of the kernels runs in every pass.
 fn configs() -> Vec<Config> {
-    let base = Config { boundary: Boundary::NAMED[1].1, tile: TileShape { x: 3, y: 1, r: 2 }, ..Config::default() };
+    let base = Config { boundary: Boundary::DIRICHLET, tile: TileShape { x: 3, y: 1, r: 2 }, ..Config::default() };
     let mut all = vec![Config { variant: Variant::Shmem, ..base }];
     for accumulator in Accumulator::ALL {
         all.push(Config { variant: Variant::Tuned, accumulator, passes: 2, ..base });

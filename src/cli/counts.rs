@@ -69,7 +69,7 @@ pub fn work(
 fn tile_counts(args: &CountArgs) -> Result<Table, CliError> {
     let spec = ProblemSpec { radial_cells: Some(32), ..ProblemSpec::level(2) };
     let problem = Problem::new(&spec, &Profile::builtin())?;
-    let (tile, neumann) = (TileShape { x: 4, y: 4, r: 32 }, Boundary::NAMED[0].1);
+    let (tile, neumann) = (TileShape { x: 4, y: 4, r: 32 }, Boundary::NEUMANN);
     let rungs: Vec<_> = [(Variant::Shmem, Accumulator::Direct)]
         .into_iter()
         .chain(Accumulator::ALL.map(|accumulator| (Variant::Tuned, accumulator)))
@@ -113,7 +113,7 @@ pub fn run(args: &CountArgs) -> Result<(), CliError> {
         .iter()
         .map(|&(variant, accumulator, rule)| {
             let radial = problem.mesh.cells()[2];
-            let boundary = Boundary::NAMED[1].1;
+            let boundary = Boundary::DIRICHLET;
             let config = defaults::config(Backend::Host, variant, accumulator, rule, boundary, radial);
             Config { lanes: Some(args.lanes), ..config }
         })

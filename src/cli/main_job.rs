@@ -87,7 +87,7 @@ pub struct Results {
 type Rung = (Variant, Accumulator, Rule);
 
 fn config(backend: Backend, (variant, accumulator, rule): Rung, radial_cells: usize) -> Config {
-    defaults::config(backend, variant, accumulator, rule, Boundary::NAMED[1].1, radial_cells)
+    defaults::config(backend, variant, accumulator, rule, Boundary::DIRICHLET, radial_cells)
 }
 
 /// The rungs that run on a target: all of them where kernels are fast, cheap ones with a single lane.
@@ -226,7 +226,7 @@ pub fn run() -> Result<(), CliError> {
     let checked = checked(&profile, &bar)?;
     let counted = counted(&profile, &bar)?;
     let problem = Problem::new(&ProblemSpec::level(level), &profile)?;
-    let boundary = Boundary::NAMED[1].1;
+    let boundary = Boundary::DIRICHLET;
     let nodes: Vec<_> =
         problem.sample(SAMPLE).into_iter().filter(|&node| reference::is_free(&problem, boundary, node)).collect();
     let mut rows = Vec::new();

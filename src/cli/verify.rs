@@ -119,7 +119,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let (mut largest, mut failures) = (0.0f64, Vec::new());
     for (case, file) in cases.iter().zip(&args.files) {
         let named = Boundary::NAMED.iter().find(|(name, _)| *name == case.boundary.name());
-        let boundary = named.map_or(Boundary::NAMED[0].1, |&(_, boundary)| boundary);
+        let boundary = named.map_or(Boundary::NEUMANN, |&(_, boundary)| boundary);
         let rule = Rule::ALL.into_iter().find(|rule| rule.name() == case.rule.name()).unwrap_or(Rule::OneByOne);
         let configs = configurations(rule, boundary);
         for target in &targets {

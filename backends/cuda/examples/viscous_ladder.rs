@@ -105,7 +105,7 @@ fn main() {
     println!("# {}", space.name());
     println!("level,layout,variant,milliseconds,gdof_per_s,relative_error");
     for level in if levels.is_empty() { vec![5, 6] } else { levels } {
-        let base = Config { boundary: Boundary::NAMED[1].1, rule: Rule::OneByOne, ..Config::default() };
+        let base = Config { boundary: Boundary::DIRICHLET, rule: Rule::OneByOne, ..Config::default() };
         let reference_config = Config { variant: Variant::ArReduc, ..base };
         let reference = |config| apply::<f64, f64, LateralFastest>(&space, level, config, 1).map(|(y, _)| y);
         let by_x = reference(reference_config).ok();
@@ -117,7 +117,7 @@ fn main() {
                 let name = format!("marching {threads}x{rows} threads x rows; {radial_blocks} radial blocks");
                 row::<f64, f64, LateralFastest>(&space, level, &name, config, by_x);
                 if (threads, rows) == (8, 2) {
-                    let open = Config { boundary: Boundary::NAMED[0].1, ..config };
+                    let open = Config { boundary: Boundary::NEUMANN, ..config };
                     row::<f64, f64, LateralFastest>(&space, level, &format!("{name}; neumann"), open, None);
                     row::<f32, f32, LateralFastest>(&single, level, &format!("{name}; f32"), config, by_x);
                     row::<f64, f32, LateralFastest>(&space, level, &format!("{name}; f32-f64"), config, by_x);

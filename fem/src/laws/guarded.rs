@@ -7,7 +7,8 @@ use super::shell::ShellOperator;
 use crate::viscous::args::{Fields, ViscousArgs};
 use crate::viscous::arreduc::ArReduc;
 use crate::viscous::cells::OverCells;
-use crate::viscous::node_block::{Diagonal, SurfaceDiagonal};
+use crate::viscous::kept::AddKept;
+use crate::viscous::node_block::Diagonal;
 use crate::viscous::operator::VectorField;
 use crate::viscous::textbook::Textbook;
 use crate::viscous::{Config, FieldLayout, Mode, Variant};
@@ -146,8 +147,8 @@ fn launch<S: Space, E: RealElement, L: FieldLayout>(
         }
     };
     result.map_err(OperatorError::from)?;
-    if boundary.constrains() {
-        let kernel = SurfaceDiagonal::<Fields<E, L>> { rule, boundary, fields };
+    if boundary.constrains() && variant != Variant::Marching {
+        let kernel = AddKept::<Fields<E, L>> { boundary, fields };
         let [s, nx, ny, _] = operator.cells();
         let policy = MdRangePolicy::new([s, 2, ny + 1, nx + 1]);
         space.parallel_for_md(policy, &kernel, args!(write)).map_err(OperatorError::from)?;

@@ -19,6 +19,8 @@ kernel_args! {
         radii: View<f64, 2, LayoutRight, ReadOnly>,
         /// 1 where the inner (0) or outer (1) side of a subdomain lies on that surface of the shell: `[subdomain, side]`.
         surface: View<i32, 2, LayoutRight, ReadOnly>,
+        /// What constrained nodes keep of their rows, see [`super::kept`]: `[component, subdomain, side, y, x]`.
+        kept: View<f64, 5, LayoutRight, ReadOnly>,
         /// Result `[component, subdomain, x, y, r]`.
         y: View<E, 5, L, A>,
     }

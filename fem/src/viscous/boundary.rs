@@ -1,7 +1,7 @@
 //! Boundary conditions: what happens to velocities before and to results after the element work.
 //!
 //! A constrained node's rows and columns drop out, while its element diagonal stays, so that the operator is
-//! invertible. Element kernels do the first part; the kernel of `node_block.rs` adds the diagonal.
+//! invertible. Element kernels do the first part; `kept.rs` has the diagonal.
 
 use super::args::ViscousArgs;
 use super::physics::{Vector, add_scaled, dot, scale};
@@ -28,13 +28,20 @@ pub struct Boundary {
 }
 
 impl Boundary {
+    /// No condition on either surface.
+    pub const NEUMANN: Boundary = Boundary { inner: Condition::Neumann, outer: Condition::Neumann };
+    /// The velocity is given on both surfaces.
+    pub const DIRICHLET: Boundary = Boundary { inner: Condition::Dirichlet, outer: Condition::Dirichlet };
+    /// Both surfaces slip freely.
+    pub const FREE_SLIP: Boundary = Boundary { inner: Condition::FreeSlip, outer: Condition::FreeSlip };
+
     /// The names of the command line and of golden files, with what they mean.
     pub const NAMED: [(&'static str, Boundary); 5] = [
-        ("neumann", Boundary { inner: Condition::Neumann, outer: Condition::Neumann }),
-        ("dirichlet", Boundary { inner: Condition::Dirichlet, outer: Condition::Dirichlet }),
+        ("neumann", Self::NEUMANN),
+        ("dirichlet", Self::DIRICHLET),
         ("cmb", Boundary { inner: Condition::Dirichlet, outer: Condition::Neumann }),
         ("surface", Boundary { inner: Condition::Neumann, outer: Condition::Dirichlet }),
-        ("free-slip", Boundary { inner: Condition::FreeSlip, outer: Condition::FreeSlip }),
+        ("free-slip", Self::FREE_SLIP),
     ];
 
     /// The condition of a side, 0 inner and 1 outer.
@@ -108,6 +115,11 @@ impl<T: Target> Surfaces<T> {
             },
         );
         Surfaces { boundary, touched, last: args.radii.extent(1) - 1 }
+    }
+    /// Whether the subdomain touches the surface of a side; none if that has no condition.
+    #[inline(always)]
+    pub fn touches(&self, side: usize) -> Option<T::Predicate> {
+        self.touched[side]
     }
     /// Whether node level `r` is constrained on a side.
     #[inline(always)]

@@ -96,7 +96,7 @@ impl Default for Config {
         Config {
             variant: Variant::Marching,
             rule: Rule::OneByOne,
-            boundary: Boundary::NAMED[1].1,
+            boundary: Boundary::DIRICHLET,
             tile: TileShape { x: 4, y: 4, r: 32 },
             passes: 1,
             keep_jacobian: true,

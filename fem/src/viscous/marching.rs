@@ -10,6 +10,7 @@
 
 use super::args::{Fields, ViscousArgSet, ViscousArgs};
 use super::boundary::{Boundary, Surfaces};
+use super::kept::add_kept;
 use super::layout::FieldLayout;
 use super::physics::{Duals, Vector, add, scale, scaled_duals, stress_on_duals, sub};
 use farro_portability::{
@@ -203,6 +204,38 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             upper.equals(self.cells[2]),
             #[inline(always)]
             || self.finish(),
+        );
+        self.keep_constrained(0, lower.equals(T::Int::from(0i32)));
+        self.keep_constrained(1, upper.equals(self.cells[2]));
+    }
+
+    /// Adds what constrained nodes of a side keep of their rows; each work item goes over the nodes that it has written.
+    #[inline(always)]
+    fn keep_constrained(&self, side: usize, here: T::Predicate) {
+        let team = self.team;
+        let Some(touched) = self.surfaces.touches(side) else { return };
+        team.when(
+            touched & here,
+            #[inline(always)]
+            || {
+                team.phase(
+                    #[inline(always)]
+                    |item| {
+                        let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
+                        for row in 0..=self.kernel.rows {
+                            let writes = T::Predicate::lit(row < self.kernel.rows) | is_last;
+                            team.when(
+                                writes & self.owns(item, row),
+                                #[inline(always)]
+                                || {
+                                    let node = [self.subdomain, self.x(item), self.y(item, row)];
+                                    add_kept(self.args, self.kernel.boundary, side, node);
+                                },
+                            );
+                        }
+                    },
+                );
+            },
         );
     }
 

@@ -4,9 +4,10 @@ use super::args::{Fields, ViscousArgs};
 use super::arreduc::ArReduc;
 use super::cells::OverCells;
 use super::config::{Config, Variant, ViscousError};
+use super::kept::{AddKept, KeptArgs, KeptFactors};
 use super::layout::FieldLayout;
 use super::marching::{Marching, MarchingLeague};
-use super::node_block::{Diagonal, SurfaceDiagonal};
+use super::node_block::Diagonal;
 use super::physics::{gradients, matrix_entry, viscosity_at};
 use super::shmem::Shmem;
 use super::textbook::Textbook;
@@ -42,6 +43,8 @@ pub struct ViscousOperator<'s, S: Space, E: RealElement, L: FieldLayout> {
     points: View<f64, 4, LayoutRight, S::Memory>,
     radii: View<f64, 2, LayoutRight, S::Memory>,
     surface: View<i32, 2, LayoutRight, S::Memory>,
+    /// What constrained nodes keep of their rows; of one element where nothing is constrained.
+    kept: View<f64, 5, LayoutRight, S::Memory>,
 }
 
 kernel_args! {
@@ -100,7 +103,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
                 }
             }
         }
-        Ok(ViscousOperator {
+        let mut operator = ViscousOperator {
             space,
             config,
             cells: [subdomains, nx, ny, nr],
@@ -111,7 +114,25 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
                 let subdomain = &mesh.subdomains()[s];
                 i32::from(if side == 0 { subdomain.inner } else { subdomain.outer })
             })?,
-        })
+            kept: View::new(space.memory(), "kept", [1; 5])?,
+        };
+        operator.compute_kept()?;
+        Ok(operator)
+    }
+    /// Computes what constrained nodes keep of their rows.
+    fn compute_kept(&mut self) -> Result<(), ViscousError> {
+        let Config { rule, boundary, .. } = self.config;
+        if !boundary.constrains() {
+            return Ok(());
+        }
+        let [s, nx, ny, _] = self.cells;
+        let mut kept = View::new(self.space.memory(), "kept", [3, s, 2, ny + 1, nx + 1])?;
+        let kernel = KeptFactors::<Fields<E, L>> { rule, boundary, fields: Fields::new() };
+        let args =
+            KeptArgs { k: self.k.read(), points: self.points.read(), radii: self.radii.read(), kept: kept.write() };
+        self.launch_md([s, 2, ny + 1, nx + 1], &kernel, args)?;
+        self.kept = kept;
+        Ok(())
     }
 
     /// The space.
@@ -128,7 +149,12 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
     /// When a tunable is out of range.
     pub fn with_config(self, config: Config) -> Result<Self, ViscousError> {
         config.check()?;
-        Ok(ViscousOperator { config, ..self })
+        let same = (config.rule, config.boundary) == (self.config.rule, self.config.boundary);
+        let mut operator = ViscousOperator { config, ..self };
+        if !same {
+            operator.compute_kept()?;
+        }
+        Ok(operator)
     }
     /// Subdomains, and cells of a subdomain along x, y and r.
     pub fn cells(&self) -> [usize; 4] {
@@ -159,7 +185,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
     }
     /// Bytes that the operator holds besides the viscosity field.
     pub fn overhead_bytes(&self) -> usize {
-        (self.points.span() + self.radii.span()) * 8 + self.surface.span() * 4
+        (self.points.span() + self.radii.span() + self.kept.span()) * 8 + self.surface.span() * 4
     }
 
     fn check_field<M: farro_portability::MemorySpace>(&self, field: &VectorField<E, L, M>) -> Result<(), ViscousError> {
@@ -184,6 +210,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
             points: self.points.read(),
             radii: self.radii.read(),
             surface: self.surface.read(),
+            kept: self.kept.read(),
             y,
         }
     }
@@ -207,9 +234,9 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
             self.space.parallel_for(RangePolicy::new(y.span()), &zero, FillArgs { y: y.write().flatten() })?;
         }
         self.launch_elements(u, y, mode)?;
-        if self.config.boundary.constrains() {
-            let Config { rule, boundary, .. } = self.config;
-            let kernel = SurfaceDiagonal::<Fields<E, L>> { rule, boundary, fields: Fields::new() };
+        // Marching adds what constrained nodes keep by itself.
+        if self.config.boundary.constrains() && self.config.variant != Variant::Marching {
+            let kernel = AddKept::<Fields<E, L>> { boundary: self.config.boundary, fields: Fields::new() };
             let [s, nx, ny, _] = self.cells;
             self.launch_md([s, 2, ny + 1, nx + 1], &kernel, self.args(u, y.write()))?;
         }

@@ -9,7 +9,7 @@ use super::layout::FieldLayout;
 use super::physics::{Duals, add, scaled_duals};
 use super::tile::{StagedCell, Tile, TileShape, ordered};
 use super::wedge::{Rule, WEDGE_CORNERS, wedge_nodes};
-use farro_portability::{Atomic, Kernel, Real, RealElement, ScratchView, Target, array};
+use farro_portability::{Atomic, Kernel, Predicate, Real, RealElement, ScratchView, Target, array};
 
 /// Where the results of a cell's wedges accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,20 +54,24 @@ impl<E: RealElement, L: FieldLayout> Kernel for Tuned<Fields<E, L>> {
         );
         // One barrier for the staged fields and the zeros.
         team.barrier();
-        match tile.touches_constraint() {
-            None => self.cells(team, args, &tile, sums.as_ref(), false),
-            Some(constrained) => {
-                team.when(
-                    constrained,
-                    #[inline(always)]
-                    || self.cells(team, args, &tile, sums.as_ref(), true),
-                );
-                team.when(
-                    !constrained,
-                    #[inline(always)]
-                    || self.cells(team, args, &tile, sums.as_ref(), false),
-                );
-            }
+        // Both paths in one loop, so that compiled code may share them where that is better; a trace has both.
+        let touches = tile.touches_constraint();
+        for constrained in [false, true] {
+            let chosen = match touches {
+                None => T::Predicate::lit(!constrained),
+                Some(touches) => {
+                    if constrained {
+                        touches
+                    } else {
+                        !touches
+                    }
+                }
+            };
+            team.when(
+                chosen,
+                #[inline(always)]
+                || self.cells(team, args, &tile, sums.as_ref(), constrained),
+            );
         }
         if let Some(sums) = sums {
             team.barrier();
