@@ -17,6 +17,8 @@ kernel_args! {
         points: View<f64, 4, LayoutRight, ReadOnly>,
         /// Radii `[subdomain, r]`.
         radii: View<f64, 2, LayoutRight, ReadOnly>,
+        /// 2 r_mid / (3 Δr) and Δr / 24 of each radial layer, so that marching divides nothing: `[subdomain, r, 2]`.
+        layers: View<f64, 3, LayoutRight, ReadOnly>,
         /// 1 where the inner (0) or outer (1) side of a subdomain lies on that surface of the shell: `[subdomain, side]`.
         surface: View<i32, 2, LayoutRight, ReadOnly>,
         /// What constrained nodes keep of their rows, see [`super::kept`]: `[component, subdomain, side, y, x]`.

@@ -4,7 +4,7 @@
 //! invertible. Element kernels do the first part; `kept.rs` has the diagonal.
 
 use super::args::ViscousArgs;
-use super::physics::{Vector, add_scaled, dot, scale};
+use super::physics::{Vector, add_scaled, dot};
 use farro_portability::{Access, Integer, Layout, Predicate, Real, RealElement, Target, array};
 
 /// A boundary condition of one surface.
@@ -49,6 +49,11 @@ impl Boundary {
     pub fn side(self, side: usize) -> Condition {
         if side == 0 { self.inner } else { self.outer }
     }
+    /// Whether a surface slips.
+    #[inline(always)]
+    pub fn slips(self) -> bool {
+        self.inner == Condition::FreeSlip || self.outer == Condition::FreeSlip
+    }
     /// Whether some surface has a condition.
     #[inline(always)]
     pub fn constrains(self) -> bool {
@@ -56,10 +61,11 @@ impl Boundary {
     }
 }
 
-/// Which conditions hold on one level of nodes, as factors 0 or 1.
+/// Which conditions hold on one level of nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct LevelConstraint<R> {
-    dirichlet: Option<R>,
+pub struct LevelConstraint<R: Real> {
+    dirichlet: Option<R::Predicate>,
+    /// A factor 0 or 1.
     slip: Option<R>,
 }
 
@@ -67,6 +73,11 @@ impl<R: Real> LevelConstraint<R> {
     /// No condition.
     pub const NONE: Self = LevelConstraint { dirichlet: None, slip: None };
 
+    /// Where the velocity of the level is given, none if it is on no level.
+    #[inline(always)]
+    pub fn dirichlet(&self) -> Option<R::Predicate> {
+        self.dirichlet
+    }
     /// 1 where the level slips, none if no level does.
     #[inline(always)]
     pub fn slip(&self) -> Option<R> {
@@ -76,8 +87,12 @@ impl<R: Real> LevelConstraint<R> {
     #[inline(always)]
     pub fn apply(&self, u: Vector<R>, normal: impl FnOnce() -> Vector<R>) -> Vector<R> {
         let mut u = u;
-        if let Some(factor) = self.dirichlet {
-            u = scale(u, R::one() - factor);
+        // A selection, because multiplications would wait for the pipes that the elements need.
+        if let Some(given) = self.dirichlet {
+            u = array(
+                #[inline(always)]
+                |c| given.select(R::zero(), u[c]),
+            );
         }
         if let Some(factor) = self.slip {
             let normal = normal();
@@ -147,14 +162,22 @@ impl<T: Target> Surfaces<T> {
     #[inline(always)]
     fn with_side(&self, side: usize, r: T::Int, constraint: LevelConstraint<T::Real>) -> LevelConstraint<T::Real> {
         let Some(here) = self.on_side(side, r) else { return constraint };
-        let here = here.select(T::Real::one(), T::Real::zero());
-        let sum = |factor: Option<T::Real>| match factor {
-            None => Some(here),
-            Some(other) => Some(other + here),
-        };
         match self.boundary.side(side) {
-            Condition::FreeSlip => LevelConstraint { slip: sum(constraint.slip), ..constraint },
-            _ => LevelConstraint { dirichlet: sum(constraint.dirichlet), ..constraint },
+            Condition::FreeSlip => {
+                let here = here.select(T::Real::one(), T::Real::zero());
+                let slip = match constraint.slip {
+                    None => here,
+                    Some(other) => other + here,
+                };
+                LevelConstraint { slip: Some(slip), ..constraint }
+            }
+            _ => {
+                let given = match constraint.dirichlet {
+                    None => here,
+                    Some(other) => other | here,
+                };
+                LevelConstraint { dirichlet: Some(given), ..constraint }
+            }
         }
     }
 }

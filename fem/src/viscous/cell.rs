@@ -10,8 +10,8 @@ use farro_portability::{Access, Layout, Real, RealElement, Target, array, inline
 pub type Place<I> = [I; 4];
 
 /// What a cell's element work needs. Nodes are numbered as in [`super::wedge::cell_node`].
-#[derive(Clone, Copy, Debug)]
-pub struct Cell<R> {
+#[derive(Clone, Copy)]
+pub struct Cell<R: Real> {
     /// Unit-sphere points of the four lateral corners.
     pub points: [Vector<R>; 4],
     /// Radii of the lower and the upper level.

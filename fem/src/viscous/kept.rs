@@ -112,7 +112,7 @@ impl<E: RealElement, L: Layout> MdKernel<4> for AddKept<Fields<E, L>> {
                     t.when(
                         side.equals(T::Int::from(which)) & touched,
                         #[inline(always)]
-                        || add_kept(args, self.boundary, which, [s, x, y]),
+                        || add_kept(args, self.boundary, which, [s, x, y], true),
                     );
                 }
             },
@@ -122,21 +122,23 @@ impl<E: RealElement, L: Layout> MdKernel<4> for AddKept<Fields<E, L>> {
     }
 }
 
-/// Adds what one node keeps to its result.
+/// Adds what one node keeps to its result; where the velocity is given and `adds` is not set, the result becomes that.
 #[inline(always)]
 pub fn add_kept<T: Target, E: RealElement, L: Layout>(
     args: &ViscousArgs<T, E, L, ReadWrite>,
     boundary: Boundary,
     side: usize,
     [s, x, y]: [T::Int; 3],
+    adds: bool,
 ) {
+    let adds = adds || boundary.side(side) == Condition::FreeSlip;
     let level = if side == 0 { T::Int::from(0i32) } else { args.radii.extent(1) - 1 };
     each(
         kept_part(args, boundary, side, [s, x, y]),
         #[inline(always)]
         |c, kept| {
             let index = [T::Int::from(c), s, x, y, level];
-            args.y.set(index, args.y.at(index) + kept);
+            args.y.set(index, if adds { args.y.at(index) + kept } else { kept });
         },
     );
 }

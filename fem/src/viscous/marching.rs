@@ -221,15 +221,13 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
                 team.phase(
                     #[inline(always)]
                     |item| {
-                        let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
                         for row in 0..=self.kernel.rows {
-                            let writes = T::Predicate::lit(row < self.kernel.rows) | is_last;
                             team.when(
-                                writes & self.owns(item, row),
+                                self.writes_row(item, row) & self.owns(item, row),
                                 #[inline(always)]
                                 || {
                                     let node = [self.subdomain, self.x(item), self.y(item, row)];
-                                    add_kept(self.args, self.kernel.boundary, side, node);
+                                    add_kept(self.args, self.kernel.boundary, side, node, self.kernel.adds);
                                 },
                             );
                         }
@@ -347,20 +345,21 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     }
     #[inline(always)]
     fn constrain(&self, u: Vector<T::Real>, item: WorkItem<T>, row: usize, level: T::Int) -> Vector<T::Real> {
+        let constraint = self.surfaces.constraint(level);
+        let apply = inlined(
+            #[inline(always)]
+            |u| {
+                constraint.apply(
+                    u,
+                    #[inline(always)]
+                    || self.point(item, self.clamped_y(item, row)),
+                )
+            },
+        );
+        // Selections are cheaper than a branch; a projection is not.
         match self.surfaces.constrains(level) {
-            None => u,
-            Some(constrained) => self.team.update_if(
-                constrained,
-                u,
-                #[inline(always)]
-                |u| {
-                    self.surfaces.constraint(level).apply(
-                        u,
-                        #[inline(always)]
-                        || self.point(item, self.clamped_y(item, row)),
-                    )
-                },
-            ),
+            Some(constrained) if self.kernel.boundary.slips() => self.team.update_if(constrained, u, apply),
+            _ => apply(u),
         }
     }
 
@@ -385,13 +384,10 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         team.phase(
             #[inline(always)]
             |item| {
-                let radii: [T::Real; 2] = array(
+                let [ratio, factor]: [T::Real; 2] = array(
                     #[inline(always)]
-                    |side| self.args.radii.at([self.subdomain, level + side as i64]),
+                    |which| self.args.layers.at([self.subdomain, level, T::Int::from(which)]),
                 );
-                let thickness = radii[1] - radii[0];
-                let ratio = (radii[0] + radii[1]).scale(1.0 / 3.0) / thickness;
-                let factor = thickness.scale(1.0 / 24.0);
                 let mut below = self.advance_row(item, 0, level, ratio, factor);
                 let mut sums = Sums::zero();
                 for row in 0..self.kernel.rows {
@@ -408,18 +404,14 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
                 }
                 let last = self.kernel.rows;
                 let result = self.combine(last, sums, ratio);
-                match &self.handed {
-                    None => self.write(item, last, level, owned, result),
-                    Some(handed) => {
-                        self.hand_over(handed, parity, item, result);
-                        let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
-                        team.when(
-                            is_last,
-                            #[inline(always)]
-                            || self.write(item, last, level, owned, result),
-                        );
-                    }
+                if let Some(handed) = &self.handed {
+                    self.hand_over(handed, parity, item, result);
                 }
+                team.when(
+                    self.writes_row(item, last),
+                    #[inline(always)]
+                    || self.write(item, last, level, owned, result),
+                );
             },
         );
         if let (Some(pending), Some(handed)) = (&self.pending, &self.handed) {
@@ -467,7 +459,8 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         let m = add(low, high);
         let d = scale(sub(high, low), ratio);
         let kappa = factor * (k_low[0] + k_high[0]);
-        let (m_right, d_right, kappa_right) = self.team.shift_down((m, d, kappa), 1);
+        // What comes around the end meets a cell that does not exist.
+        let (m_right, d_right, kappa_right) = self.team.rotate_down((m, d, kappa), 1);
         Row { m, d, kappa, m_right, d_right, kappa_right, along_x: sub(m_right, m) }
     }
 
@@ -518,7 +511,15 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         sub(add(carried, lateral), radial)
     }
 
-    /// Whether the team owns the node, and this work item writes it.
+    /// Whether a thread writes its node row `row`: the last one only if there is no thread below.
+    #[inline(always)]
+    fn writes_row(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
+        if row < self.kernel.rows || self.handed.is_none() {
+            return T::Predicate::lit(true);
+        }
+        item.thread.equals(T::Int::from(self.team.team_size() - 1))
+    }
+    /// Whether the team owns the node.
     #[inline(always)]
     fn owns(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
         let advance = [self.team.vector_length() as i64 - 2, (self.team.team_size() * self.kernel.rows) as i64 - 1];
@@ -537,9 +538,15 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
     #[inline(always)]
     fn write(&self, item: WorkItem<T>, row: usize, level: T::Int, owned: T::Predicate, result: Vector<T::Real>) {
         let (x, y) = (self.x(item), self.y(item, row));
-        let result = self.constrain(result, item, row, level);
+        // Where the velocity is given, only what the node keeps is written, later.
+        let given = self.surfaces.constraint(level).dirichlet();
+        let result = if self.kernel.boundary.slips() { self.constrain(result, item, row, level) } else { result };
+        let mut writes = owned & self.owns(item, row);
+        if let Some(given) = given {
+            writes = writes & !given;
+        }
         self.team.when(
-            owned & self.owns(item, row),
+            writes,
             #[inline(always)]
             || {
                 each(
@@ -610,15 +617,13 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             #[inline(always)]
             |item| {
                 let first = usize::from(self.handed.is_some());
-                for row in first..self.kernel.rows {
-                    self.write(item, row, level, always, self.carried(row));
+                for row in first..=self.kernel.rows {
+                    team.when(
+                        self.writes_row(item, row),
+                        #[inline(always)]
+                        || self.write(item, row, level, always, self.carried(row)),
+                    );
                 }
-                let is_last = item.thread.equals(T::Int::from(team.team_size() - 1));
-                team.when(
-                    is_last,
-                    #[inline(always)]
-                    || self.write(item, self.kernel.rows, level, always, self.carried(self.kernel.rows)),
-                );
             },
         );
     }

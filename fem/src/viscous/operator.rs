@@ -42,6 +42,7 @@ pub struct ViscousOperator<'s, S: Space, E: RealElement, L: FieldLayout> {
     k: ScalarField<E, L, S::Memory>,
     points: View<f64, 4, LayoutRight, S::Memory>,
     radii: View<f64, 2, LayoutRight, S::Memory>,
+    layers: View<f64, 3, LayoutRight, S::Memory>,
     surface: View<i32, 2, LayoutRight, S::Memory>,
     /// What constrained nodes keep of their rows; of one element where nothing is constrained.
     kept: View<f64, 5, LayoutRight, S::Memory>,
@@ -110,6 +111,10 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
             k: upload(space, "k", extents, |node| E::from_f64(k(node)))?,
             points: upload(space, "points", [3, subdomains, ny + 1, nx + 1], |[c, s, y, x]| mesh.point(s, x, y)[c])?,
             radii: upload(space, "radii", [subdomains, nr + 1], |[s, r]| mesh.radius(s, r))?,
+            layers: upload(space, "layers", [subdomains, nr, 2], |[s, r, which]| {
+                let (lower, upper) = (mesh.radius(s, r), mesh.radius(s, r + 1));
+                if which == 0 { (lower + upper) / (3.0 * (upper - lower)) } else { (upper - lower) / 24.0 }
+            })?,
             surface: upload(space, "surface", [subdomains, 2], |[s, side]| {
                 let subdomain = &mesh.subdomains()[s];
                 i32::from(if side == 0 { subdomain.inner } else { subdomain.outer })
@@ -185,7 +190,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
     }
     /// Bytes that the operator holds besides the viscosity field.
     pub fn overhead_bytes(&self) -> usize {
-        (self.points.span() + self.radii.span() + self.kept.span()) * 8 + self.surface.span() * 4
+        (self.points.span() + self.radii.span() + self.layers.span() + self.kept.span()) * 8 + self.surface.span() * 4
     }
 
     fn check_field<M: farro_portability::MemorySpace>(&self, field: &VectorField<E, L, M>) -> Result<(), ViscousError> {
@@ -209,6 +214,7 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
             k: self.k.read(),
             points: self.points.read(),
             radii: self.radii.read(),
+            layers: self.layers.read(),
             surface: self.surface.read(),
             kept: self.kept.read(),
             y,

@@ -289,8 +289,8 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
 }
 
 /// A cell read from scratch, with the constraints of its results.
-#[derive(Clone, Copy, Debug)]
-pub struct StagedCell<R> {
+#[derive(Clone, Copy)]
+pub struct StagedCell<R: Real> {
     /// The cell.
     pub cell: Cell<R>,
     results: [LevelConstraint<R>; 2],
