@@ -127,9 +127,9 @@ fn marching_stores_each_result_once_and_needs_no_atomics() {
         assert_eq!(counts.views["y"].accesses.stores.elements, 3 * nodes, "{config:?}");
         assert_eq!(counts.views["y"].compulsory.written, 3 * 8 * nodes, "{config:?}");
         assert_eq!(counts.views["y"].accesses.loads.elements, 0);
-        // Velocity and viscosity in, result out: 56 bytes a node, and the columns' points on top.
+        // Velocity and viscosity in, result out: 56 bytes a node, and the columns' points and layers on top.
         let per_node = counts.compulsory.bytes() as f64 / nodes as f64;
-        let columns = (counts.views["points"].compulsory.read + counts.views["radii"].compulsory.read) as f64;
+        let columns = (counts.views["points"].compulsory.read + counts.views["layers"].compulsory.read) as f64;
         assert!((per_node - columns / nodes as f64 - 56.0).abs() < 1e-9, "{per_node} bytes a node");
         assert!(per_node < 56.0 + 24.0 / 6.0, "{per_node} bytes a node");
     }

@@ -7,6 +7,7 @@ use farro_fem::viscous::{
     ViscousOperator,
 };
 use farro_portability::Space;
+use farro_test_kernels as _;
 
 fn error_of<L: FieldLayout>(case: &GoldenCase, config: Config) -> f64 {
     let space = HostSpace::<f64>::new().expect("a host space");

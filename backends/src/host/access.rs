@@ -4,7 +4,7 @@ use super::Host;
 use super::gather::gather;
 use super::index::Index;
 use super::pack::{MAX_LANES, Mask, Pack, Precision};
-use farro_portability::{Element, ElementKind, Leaf};
+use farro_portability::{AtomicOp, Element, ElementKind, Leaf};
 use pulp::Simd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -75,7 +75,7 @@ fn element_of_int<E: Element>(value: i64) -> E {
 
 /// The sum of two elements in their own type.
 #[inline(always)]
-pub(super) fn sum<E: Element>(a: E, b: E) -> E {
+fn sum<E: Element>(a: E, b: E) -> E {
     if is_real::<E>() {
         E::from_f64(a.to_f64() + b.to_f64())
     } else {
@@ -85,7 +85,7 @@ pub(super) fn sum<E: Element>(a: E, b: E) -> E {
 
 /// Whether `a < b`, in their own type.
 #[inline(always)]
-pub(super) fn less<E: Element>(a: E, b: E) -> bool {
+fn less<E: Element>(a: E, b: E) -> bool {
     if is_real::<E>() { a.to_f64() < b.to_f64() } else { int_of(a) < int_of(b) }
 }
 
@@ -217,14 +217,6 @@ fn scatter_ints<S: Simd, P: Precision<S>, E: Element>(
     }
 }
 
-#[inline(always)]
-fn element_of_lane<S: Simd, P: Precision<S>, E: Element>(value: &Leaf<Host<'_, S, P>>, lane: usize) -> E {
-    match value {
-        Leaf::Real(real) => E::from_f64(<P as Precision<S>>::to_f64(real.lanes()[lane])),
-        Leaf::Int(int) => element_of_int(int.lane(lane)),
-    }
-}
-
 /// Writes one element for each active lane; the highest lane wins where lanes meet.
 #[inline(always)]
 pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
@@ -290,32 +282,64 @@ unsafe fn replace_atomically<E: Element>(pointer: *mut E, f: impl Fn(E) -> E) ->
     }
 }
 
+/// What an atomic update puts in the place of an element.
+#[derive(Clone, Copy)]
+pub(super) enum Change<E> {
+    /// The outcome of an operation.
+    Operation(AtomicOp),
+    /// The new value where the element equals the lane's expected one.
+    IfEqual([E; MAX_LANES]),
+}
+
+impl<E: Element> Change<E> {
+    fn apply(&self, lane: usize, old: E, new: E) -> E {
+        match self {
+            Change::Operation(AtomicOp::Add) => sum(old, new),
+            Change::Operation(AtomicOp::Min) => {
+                if less(new, old) {
+                    new
+                } else {
+                    old
+                }
+            }
+            Change::Operation(AtomicOp::Max) => {
+                if less(old, new) {
+                    new
+                } else {
+                    old
+                }
+            }
+            Change::Operation(AtomicOp::Exchange) => new,
+            // Compared as numbers: a NaN equals nothing.
+            Change::IfEqual(expected) => {
+                if old == expected[lane] {
+                    new
+                } else {
+                    old
+                }
+            }
+        }
+    }
+}
+
 /// Updates one element for each active lane, lane after lane, and returns the old elements.
 #[inline(never)]
-pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
+pub(super) fn update<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     turn: Turn,
-    value: &Leaf<Host<'c, S, P>>,
-    expected: Option<&Leaf<Host<'c, S, P>>>,
-    f: impl Fn(E, E) -> E,
-) -> Leaf<Host<'c, S, P>> {
-    let active = turn.active;
+    change: Change<E>,
+    values: [E; MAX_LANES],
+) -> [E; MAX_LANES] {
     let plain = !block.shared || turn.exclusive;
-    let mut reals = [P::zero(); MAX_LANES];
-    let mut ints = [0; MAX_LANES];
+    let mut before = [E::from_f64(0.0); MAX_LANES];
     for lane in 0..P::LANES {
-        if active >> lane & 1 == 0 {
+        if turn.active >> lane & 1 == 0 {
             continue;
         }
-        let new = element_of_lane::<S, P, E>(value, lane);
-        let next = |old: E| match expected {
-            // Compared as numbers: a NaN equals nothing.
-            Some(leaf) if old != element_of_lane::<S, P, E>(leaf, lane) => old,
-            _ => f(old, new),
-        };
         let pointer = block.pointer.wrapping_offset(offset.lane(lane) as isize);
-        let old = if plain {
+        let next = |old: E| change.apply(lane, old, values[lane]);
+        before[lane] = if plain {
             // SAFETY: as in `store`, and no other team reaches the block now.
             unsafe {
                 let old = pointer.read_unaligned();
@@ -327,11 +351,61 @@ pub(super) fn update<'c, S: Simd, P: Precision<S>, E: Element>(
             // plain ones).
             unsafe { replace_atomically(pointer, next) }
         };
-        if is_real::<E>() {
-            reals[lane] = real_of::<S, P, E>(old);
-        } else {
-            ints[lane] = int_of(old);
-        }
     }
-    if is_real::<E>() { Leaf::Real(Pack::from_lanes(reals)) } else { Leaf::Int(Index::general(ints)) }
+    before
+}
+
+/// The elements that a leaf's lanes are stored as.
+#[inline(always)]
+pub(super) fn elements<S: Simd, P: Precision<S>, E: Element>(value: Leaf<Host<'_, S, P>>) -> [E; MAX_LANES] {
+    match value {
+        Leaf::Real(real) => real.lanes().map(
+            #[inline(always)]
+            |lane| E::from_f64(<P as Precision<S>>::to_f64(lane)),
+        ),
+        Leaf::Int(int) => elements_of_ints(int),
+    }
+}
+#[inline(never)]
+fn elements_of_ints<S: Simd, P: Precision<S>, E: Element>(value: Index<S, P>) -> [E; MAX_LANES] {
+    std::array::from_fn(|lane| element_of_int(value.lane(lane)))
+}
+/// The leaf whose lanes are these elements.
+#[inline(always)]
+pub(super) fn leaf<'c, S: Simd, P: Precision<S>, E: Element>(elements: [E; MAX_LANES]) -> Leaf<Host<'c, S, P>> {
+    if is_real::<E>() {
+        Leaf::Real(Pack::from_lanes(elements.map(
+            #[inline(always)]
+            |element| real_of::<S, P, E>(element),
+        )))
+    } else {
+        Leaf::Int(ints_of_elements(elements))
+    }
+}
+#[inline(never)]
+fn ints_of_elements<S: Simd, P: Precision<S>, E: Element>(elements: [E; MAX_LANES]) -> Index<S, P> {
+    Index::general(elements.map(int_of))
+}
+
+/// Adds a pack to elements that follow each other and that no other team reaches now, and returns the old ones; none
+/// where that is not so.
+#[inline(always)]
+pub(super) fn add_pack<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index<S, P>,
+    turn: Turn,
+    value: Pack<S, P>,
+) -> Option<Pack<S, P>> {
+    let base = offset.as_unit_stride()?;
+    if !is_real::<E>() || size_of::<E>() != size_of::<P>() || (block.shared && !turn.exclusive) {
+        return None;
+    }
+    let pointer = block.pointer.wrapping_offset(base as isize).cast::<P>();
+    let mask = Mask(turn.active);
+    // SAFETY: as in `load` and `scatter_reals`, for the active lanes.
+    unsafe {
+        let old = Pack(P::load_masked(mask, pointer));
+        P::store_masked(mask, pointer, (old + value).0);
+        Some(old)
+    }
 }

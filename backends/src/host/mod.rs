@@ -13,7 +13,7 @@ pub use index::Index;
 pub use pack::{Mask, Pack, Precision};
 pub use space::{HostPrecision, HostSpace, InstructionSet, OneLane};
 
-use access::{HostBlock, Turn};
+use access::{Change, HostBlock, Turn};
 use farro_portability::{
     AtomicOp, Carry, Element, Integer, Leaf, Real, ScratchLevel, Select, Shift, Spread, Target, WorkItem, inlined,
 };
@@ -397,24 +397,14 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         _index: &[Index<S, P>],
         value: Leaf<Self>,
     ) -> Leaf<Self> {
-        access::update::<S, P, E>(memory, offset, self.turn(), &value, None, |old, new| match op {
-            AtomicOp::Add => access::sum(old, new),
-            AtomicOp::Min => {
-                if access::less(new, old) {
-                    new
-                } else {
-                    old
-                }
-            }
-            AtomicOp::Max => {
-                if access::less(old, new) {
-                    new
-                } else {
-                    old
-                }
-            }
-            AtomicOp::Exchange => new,
-        })
+        let turn = self.turn();
+        if let (AtomicOp::Add, Leaf::Real(real)) = (op, value)
+            && let Some(old) = access::add_pack(memory, offset, turn, real)
+        {
+            return Leaf::Real(old);
+        }
+        let change = Change::Operation(op);
+        access::leaf(access::update::<S, P, E>(memory, offset, turn, change, access::elements(value)))
     }
     #[inline(always)]
     fn compare_exchange<E: Element>(
@@ -425,6 +415,7 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         expected: Leaf<Self>,
         value: Leaf<Self>,
     ) -> Leaf<Self> {
-        access::update::<S, P, E>(memory, offset, self.turn(), &value, Some(&expected), |_, new| new)
+        let change = Change::IfEqual(access::elements(expected));
+        access::leaf(access::update::<S, P, E>(memory, offset, self.turn(), change, access::elements(value)))
     }
 }
