@@ -52,7 +52,7 @@ fn main() -> Result<(), LaunchError> {
     let x = View::<f64, 1>::from_fn("x", [n], |[i]| (i as f64 * 0.37).sin())?;
     let mut results = Vec::new();
     for threads in [1, 2, 3] {
-        let space = HostSpace::<f64>::with(threads, InstructionSet::Portable)?;
+        let space = HostSpace::<f64>::with(threads, InstructionSet::best())?;
         let norm = space.parallel_reduce(RangePolicy::new(n), &SquaredNorm, Input { x: x.read() })?;
         let positive = space.parallel_reduce(RangePolicy::new(n), &Positive, Input { x: x.read() })?;
         println!(

@@ -79,7 +79,7 @@ fn no_allocation<L: FieldLayout>(space: &HostSpace<f64>, mesh: &ShellMesh, confi
 #[test]
 fn an_apply_allocates_nothing() {
     let mesh = ShellMesh::new(ShellSpec { radial_cells: Some(3), ..ShellSpec::level(2) }).expect("a mesh");
-    let best = InstructionSet::available().pop().expect("an instruction set");
+    let best = InstructionSet::best();
     for threads in [1, 2] {
         let space = HostSpace::<f64>::with(threads, best).expect("a host space");
         for config in configs() {
@@ -91,7 +91,7 @@ fn an_apply_allocates_nothing() {
 }
 
 fn memory_beyond_fields_is_small() {
-    let space = HostSpace::<f64>::with(1, InstructionSet::Portable).expect("a host space");
+    let space = HostSpace::<f64>::with(1, InstructionSet::best()).expect("a host space");
     for (level, splits) in [(5, 1), (5, 2)] {
         let spec = ShellSpec { lateral_splits: splits, radial_splits: splits, ..ShellSpec::level(level) };
         let mesh = ShellMesh::new(spec).expect("a mesh");

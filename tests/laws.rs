@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::fmt;
 
 fn host<P: farro_backends::host::HostPrecision>(threads: usize) -> HostSpace<P> {
-    let set = InstructionSet::available().pop().expect("an instruction set");
+    let set = InstructionSet::best();
     HostSpace::with(threads, set).expect("a host space")
 }
 

@@ -37,7 +37,7 @@ pub struct ApplyArgs {
     /// Threads of the host [default: all processors]
     #[arg(long, help_heading = "Where")]
     threads: Option<usize>,
-    /// Instruction set of the host: portable, avx2, avx-512 or neon [default: the best there is]
+    /// Instruction set of the host: portable, avx2 or avx-512 [default: the best there is]
     #[arg(long, value_parser = instructions, help_heading = "Where")]
     instructions: Option<InstructionSet>,
     /// Limits that the checked backend imitates: would this launch on an MI250X?
@@ -124,9 +124,8 @@ pub struct ApplyArgs {
 
 fn instructions(text: &str) -> Result<InstructionSet, String> {
     let plain = |name: &str| name.to_ascii_lowercase().replace('-', "");
-    let all = [InstructionSet::Portable, InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Neon];
-    let found = all.into_iter().find(|set| plain(set.name()) == plain(text));
-    found.ok_or_else(|| format!("there is no instruction set '{text}'; possible are portable, avx2, avx-512, neon"))
+    let found = InstructionSet::ALL.into_iter().find(|set| plain(set.name()) == plain(text));
+    found.ok_or_else(|| format!("there is no instruction set '{text}'; possible are portable, avx2, avx-512"))
 }
 
 fn model(text: &str) -> Result<DeviceModel, String> {

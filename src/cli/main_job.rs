@@ -186,7 +186,7 @@ fn checked(profile: &Profile, bar: &Bar) -> Result<Vec<String>, CliError> {
 /// What each rung does for each DoF, with the lanes of the host.
 fn counted(profile: &Profile, bar: &Bar) -> Result<Vec<Option<Work>>, CliError> {
     let problem = Problem::new(&ProblemSpec::level(COUNT_LEVEL), profile)?;
-    let best = InstructionSet::available().pop().unwrap_or(InstructionSet::Portable);
+    let best = InstructionSet::best();
     let lanes = Some(<f64 as HostPrecision>::lanes(best).max(4));
     let rungs = defaults::ladder();
     let configs: Vec<_> =

@@ -71,8 +71,7 @@ impl Target {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
     fn set(&self) -> InstructionSet {
-        let best = || InstructionSet::available().pop().unwrap_or(InstructionSet::Portable);
-        self.instructions.unwrap_or_else(best)
+        self.instructions.unwrap_or_else(InstructionSet::best)
     }
 }
 

@@ -6,6 +6,7 @@ use super::index::Index;
 use super::pack::{MAX_LANES, Mask, Pack, Precision};
 use farro_portability::{AtomicOp, Element, ElementKind, Leaf};
 use pulp::Simd;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A flat block of elements.
@@ -43,9 +44,22 @@ fn all_lanes<S: Simd, P: Precision<S>>() -> u32 {
     (1 << P::LANES) - 1
 }
 
+/// Facts about a kernel's types. Branches on `const { … }` of them are gone before the compiler optimizes, which
+/// matters: these functions are inlined for every access of every kernel.
+struct Facts<S, P, E>(PhantomData<(S, P, E)>);
+
+impl<S: Simd, P: Precision<S>, E: Element> Facts<S, P, E> {
+    /// Whether elements are reals.
+    const REAL: bool = matches!(E::KIND, ElementKind::F64 | ElementKind::F32);
+    /// Whether elements are reals of the precision of the arithmetic.
+    const SAME: bool = Self::REAL && size_of::<E>() == size_of::<P>();
+    /// Whether masked accesses cost no more than others, so that a branch is not worth it.
+    const FREE_MASKS: bool = cfg!(target_arch = "x86_64") && S::F64_LANES == 8;
+}
+
 #[inline(always)]
 fn is_real<E: Element>() -> bool {
-    matches!(E::KIND, ElementKind::F64 | ElementKind::F32)
+    const { matches!(E::KIND, ElementKind::F64 | ElementKind::F32) }
 }
 
 #[inline(always)]
@@ -96,60 +110,51 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
     offset: Index<S, P>,
     active: u32,
 ) -> Leaf<Host<'c, S, P>> {
+    if const { !Facts::<S, P, E>::REAL } {
+        return Leaf::Int(load_ints(block, offset, active));
+    }
     if let Some(base) = offset.as_uniform() {
         // SAFETY: offsets of active lanes lie inside the block; the checked target proves it for a kernel, and the
         // launch checked the extents of its views.
         let element = unsafe { block.pointer.offset(base as isize).read_unaligned() };
-        return if is_real::<E>() {
-            Leaf::Real(Pack(P::splat(real_of::<S, P, E>(element))))
-        } else {
-            Leaf::Int(Index::uniform(int_of(element)))
-        };
-    }
-    if !is_real::<E>() {
-        return Leaf::Int(Index::general(gather_ints(block, offset, active)));
+        return Leaf::Real(Pack(P::splat(real_of::<S, P, E>(element))));
     }
     let mask = Mask(active);
-    match offset.as_unit_stride() {
-        Some(base) if size_of::<E>() == size_of::<P>() => {
-            let pointer = block.pointer.wrapping_offset(base as isize);
-            if !masks_are_free::<S>() && active == all_lanes::<S, P>() {
-                // SAFETY: as above, for all lanes.
-                return Leaf::Real(Pack(unsafe { pointer.cast::<P::Register>().read_unaligned() }));
-            }
-            // SAFETY: as above, for the active lanes.
-            Leaf::Real(Pack(unsafe { P::load_masked(mask, pointer.cast()) }))
-        }
-        Some(base) if active == all_lanes::<S, P>() => {
-            let pointer = block.pointer.wrapping_offset(base as isize);
-            let mut lanes = [P::zero(); MAX_LANES];
-            for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
-                // SAFETY: as above.
-                *value = real_of::<S, P, E>(unsafe { pointer.add(lane).read_unaligned() });
-            }
-            Leaf::Real(Pack::from_lanes(lanes))
+    if const { !Facts::<S, P, E>::SAME } {
+        return Leaf::Real(Pack::from_lanes(gather_reals::<S, P, E>(block, offset, active)));
+    }
+    if let Some(base) = offset.as_unit_stride() {
+        let pointer = block.pointer.wrapping_offset(base as isize);
+        if const { !Facts::<S, P, E>::FREE_MASKS } && active == all_lanes::<S, P>() {
+            // SAFETY: as above, for all lanes.
+            return Leaf::Real(Pack(unsafe { pointer.cast::<P::Register>().read_unaligned() }));
         }
         // SAFETY: as above, for the active lanes.
-        _ => match unsafe { gather::<S, P, E>(block.pointer, offset, mask) } {
-            Some(register) => Leaf::Real(Pack(register)),
-            None => Leaf::Real(Pack::from_lanes(gather_reals::<S, P, E>(block, offset, active))),
-        },
+        return Leaf::Real(Pack(unsafe { P::load_masked(mask, pointer.cast()) }));
+    }
+    // SAFETY: as above, for the active lanes.
+    match unsafe { gather::<S, P, E>(block.pointer, offset, mask) } {
+        Some(register) => Leaf::Real(Pack(register)),
+        None => Leaf::Real(Pack::from_lanes(gather_reals::<S, P, E>(block, offset, active))),
     }
 }
 
-/// Whether masked accesses cost no more than others, so that a branch is not worth it.
-#[inline(always)]
-fn masks_are_free<S: Simd>() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if std::any::TypeId::of::<S>() == std::any::TypeId::of::<pulp::x86::V4>() {
-        return true;
+/// Reads one integer for each active lane.
+#[inline(never)]
+fn load_ints<S: Simd, P: Precision<S>, E: Element>(
+    block: HostBlock<E>,
+    offset: Index<S, P>,
+    active: u32,
+) -> Index<S, P> {
+    match offset.as_uniform() {
+        // SAFETY: as in `load`.
+        Some(base) => Index::uniform(int_of(unsafe { block.pointer.offset(base as isize).read_unaligned() })),
+        None => Index::general(gather_ints(block, offset, active)),
     }
-    false
 }
 
 // The general accesses below are lane after lane in any case; kept out of line, they do not swell kernels.
 
-#[cold]
 #[inline(never)]
 fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
@@ -157,6 +162,14 @@ fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
     active: u32,
 ) -> [P; MAX_LANES] {
     let mut lanes = [P::zero(); MAX_LANES];
+    if let (Some(base), true) = (offset.as_unit_stride(), active == all_lanes::<S, P>()) {
+        let pointer = block.pointer.wrapping_offset(base as isize);
+        for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
+            // SAFETY: as in `load`.
+            *value = real_of::<S, P, E>(unsafe { pointer.add(lane).read_unaligned() });
+        }
+        return lanes;
+    }
     for (lane, value) in lanes.iter_mut().enumerate().take(P::LANES) {
         if active >> lane & 1 == 1 {
             // SAFETY: as in `load`.
@@ -183,7 +196,6 @@ fn gather_ints<S: Simd, P: Precision<S>, E: Element>(
     lanes
 }
 
-#[cold]
 #[inline(never)]
 fn scatter_reals<S: Simd, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
@@ -191,6 +203,14 @@ fn scatter_reals<S: Simd, P: Precision<S>, E: Element>(
     active: u32,
     lanes: [P; MAX_LANES],
 ) {
+    if let (Some(base), true) = (offset.as_unit_stride(), active == all_lanes::<S, P>()) {
+        let pointer = block.pointer.wrapping_offset(base as isize);
+        for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
+            // SAFETY: as below.
+            unsafe { pointer.add(lane).write_unaligned(E::from_f64(<P as Precision<S>>::to_f64(value))) };
+        }
+        return;
+    }
     for (lane, &value) in lanes.iter().enumerate().take(P::LANES) {
         if active >> lane & 1 == 1 {
             let element = E::from_f64(<P as Precision<S>>::to_f64(value));
@@ -229,27 +249,21 @@ pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
         Leaf::Real(real) => real,
         Leaf::Int(int) => return scatter_ints(block, offset, active, int),
     };
-    match offset.as_unit_stride() {
-        Some(base) if size_of::<E>() == size_of::<P>() => {
-            let pointer = block.pointer.wrapping_offset(base as isize);
-            // SAFETY: as in `scatter_reals`, for the active lanes.
-            unsafe {
-                if !masks_are_free::<S>() && active == all_lanes::<S, P>() {
-                    pointer.cast::<P::Register>().write_unaligned(real.0);
-                } else {
-                    P::store_masked(Mask(active), pointer.cast(), real.0);
-                }
+    if const { Facts::<S, P, E>::SAME }
+        && let Some(base) = offset.as_unit_stride()
+    {
+        let pointer = block.pointer.wrapping_offset(base as isize);
+        // SAFETY: as in `scatter_reals`, for the active lanes.
+        unsafe {
+            if const { !Facts::<S, P, E>::FREE_MASKS } && active == all_lanes::<S, P>() {
+                pointer.cast::<P::Register>().write_unaligned(real.0);
+            } else {
+                P::store_masked(Mask(active), pointer.cast(), real.0);
             }
         }
-        Some(base) if active == all_lanes::<S, P>() => {
-            let pointer = block.pointer.wrapping_offset(base as isize);
-            for (lane, &value) in real.lanes().iter().enumerate().take(P::LANES) {
-                // SAFETY: as in `scatter_reals`.
-                unsafe { pointer.add(lane).write_unaligned(E::from_f64(<P as Precision<S>>::to_f64(value))) };
-            }
-        }
-        _ => scatter_reals(block, offset, active, real.lanes()),
+        return;
     }
+    scatter_reals(block, offset, active, real.lanes());
 }
 
 /// Replaces the bits at `pointer` by `f(old)` atomically and returns the old element.
@@ -396,8 +410,11 @@ pub(super) fn add_pack<S: Simd, P: Precision<S>, E: Element>(
     turn: Turn,
     value: Pack<S, P>,
 ) -> Option<Pack<S, P>> {
+    if const { !Facts::<S, P, E>::SAME } {
+        return None;
+    }
     let base = offset.as_unit_stride()?;
-    if !is_real::<E>() || size_of::<E>() != size_of::<P>() || (block.shared && !turn.exclusive) {
+    if block.shared && !turn.exclusive {
         return None;
     }
     let pointer = block.pointer.wrapping_offset(base as isize).cast::<P>();

@@ -17,7 +17,7 @@ pub(super) unsafe fn gather<S: Simd, P: Precision<S>, E: Element>(
     mask: Mask,
 ) -> Option<P::Register> {
     #[cfg(target_arch = "x86_64")]
-    if size_of::<P>() == 8 && matches!(E::KIND, farro_portability::ElementKind::F64) {
+    if const { size_of::<P>() == 8 && matches!(E::KIND, farro_portability::ElementKind::F64) } {
         use std::any::TypeId;
         if TypeId::of::<S>() == TypeId::of::<pulp::x86::V4>() {
             // SAFETY: the instruction set is there, because `S` is, and the offsets are inside by contract.

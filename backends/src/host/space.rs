@@ -9,7 +9,7 @@ use farro_portability::{
     Access, ArgSet, ArgsOf, Binder, Borrowed, Element, HostMemory, Kernel, KernelView, LaunchError, LaunchInfo, Layout,
     Limits, Real as _, Space, TeamPolicy, ViewHandle,
 };
-use pulp::{Scalar, Scalar256b, Simd, WithSimd};
+use pulp::{Scalar, Simd, WithSimd};
 use rayon::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -18,20 +18,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Which instructions a [`HostSpace`] uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionSet {
-    /// What every machine of this architecture has; packs of 32 bytes.
+    /// What every machine of this architecture has; packs of 32 bytes. On x86-64 it is compiled only with the feature
+    /// `portable`, because nearly all such machines have better ones and kernels take long to compile.
     Portable,
     /// AVX2 and FMA.
     Avx2,
     /// AVX-512.
     Avx512,
-    /// NEON.
-    Neon,
 }
 
+/// Whether kernels are compiled for [`InstructionSet::Portable`].
+const HAS_PORTABLE: bool = cfg!(any(feature = "portable", not(target_arch = "x86_64")));
+
 impl InstructionSet {
-    /// The instruction sets of this machine, best last.
+    /// All of them.
+    pub const ALL: [InstructionSet; 3] = [InstructionSet::Portable, InstructionSet::Avx2, InstructionSet::Avx512];
+
+    /// The instruction sets of this machine for which kernels are compiled, best last; none on an x86-64 processor
+    /// without AVX2 unless the feature `portable` is set.
     pub fn available() -> Vec<InstructionSet> {
-        let mut sets = vec![InstructionSet::Portable];
+        let mut sets = Vec::new();
+        if HAS_PORTABLE {
+            sets.push(InstructionSet::Portable);
+        }
         #[cfg(target_arch = "x86_64")]
         {
             if pulp::x86::V3::try_new().is_some() {
@@ -41,11 +50,11 @@ impl InstructionSet {
                 sets.push(InstructionSet::Avx512);
             }
         }
-        #[cfg(target_arch = "aarch64")]
-        if pulp::aarch64::Neon::try_new().is_some() {
-            sets.push(InstructionSet::Neon);
-        }
         sets
+    }
+    /// The best one of this machine; where there is none, [`InstructionSet::Portable`], which a space then refuses.
+    pub fn best() -> InstructionSet {
+        Self::available().pop().unwrap_or(InstructionSet::Portable)
     }
     /// The name as people write it.
     pub fn name(self) -> &'static str {
@@ -53,12 +62,10 @@ impl InstructionSet {
             InstructionSet::Portable => "portable",
             InstructionSet::Avx2 => "AVX2",
             InstructionSet::Avx512 => "AVX-512",
-            InstructionSet::Neon => "NEON",
         }
     }
     fn register_bytes(self) -> usize {
         match self {
-            InstructionSet::Neon => 16,
             InstructionSet::Portable | InstructionSet::Avx2 => 32,
             InstructionSet::Avx512 => 64,
         }
@@ -69,6 +76,10 @@ impl InstructionSet {
 pub trait HostPrecision: Send + Sync + 'static {
     /// The type in which reals compute.
     type Storage: farro_portability::RealElement;
+    /// The instruction sets that this machine has for it.
+    fn sets() -> Vec<InstructionSet> {
+        InstructionSet::available()
+    }
     /// Lanes of a pack.
     fn lanes(set: InstructionSet) -> usize;
     /// Runs the teams `ranks` of a launch.
@@ -91,9 +102,10 @@ macro_rules! host_precision {
                     InstructionSet::Avx2 => vectorize(pulp::x86::V3::try_new(), job),
                     #[cfg(target_arch = "x86_64")]
                     InstructionSet::Avx512 => vectorize(pulp::x86::V4::try_new(), job),
-                    #[cfg(target_arch = "aarch64")]
-                    InstructionSet::Neon => vectorize(pulp::aarch64::Neon::try_new(), job),
-                    _ => vectorize(Some(Scalar256b), job),
+                    #[cfg(any(feature = "portable", not(target_arch = "x86_64")))]
+                    InstructionSet::Portable => vectorize(Some(pulp::Scalar256b), job),
+                    #[cfg(not(feature = "portable"))]
+                    _ => {}
                 }
             }
         }
@@ -123,6 +135,9 @@ pub enum OneLane {}
 
 impl HostPrecision for OneLane {
     type Storage = f64;
+    fn sets() -> Vec<InstructionSet> {
+        vec![InstructionSet::Portable]
+    }
     fn lanes(_set: InstructionSet) -> usize {
         1
     }
@@ -254,8 +269,7 @@ impl<P: HostPrecision> HostSpace<P> {
     /// When the pool of threads cannot be started.
     pub fn new() -> Result<Self, LaunchError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let set = InstructionSet::available().pop().unwrap_or(InstructionSet::Portable);
-        Self::with(threads, set)
+        Self::with(threads, P::sets().pop().unwrap_or(InstructionSet::Portable))
     }
     /// The given number of threads and instruction set.
     ///
@@ -263,10 +277,13 @@ impl<P: HostPrecision> HostSpace<P> {
     /// When the machine lacks the instruction set, `threads` is 0 or above 4096, or the pool cannot be started.
     pub fn with(threads: usize, set: InstructionSet) -> Result<Self, LaunchError> {
         let refuse = |message: String| LaunchError::Device { kernel: "none".into(), space: "host".into(), message };
-        let available = InstructionSet::available();
+        let available = P::sets();
+        if available.is_empty() {
+            return Err(refuse("this processor has no AVX2; build with `--features farro-backends/portable`".into()));
+        }
         if !available.contains(&set) {
             let names: Vec<_> = available.iter().map(|set| set.name()).collect();
-            return Err(refuse(format!("this machine has no {}; it has {}", set.name(), names.join(", "))));
+            return Err(refuse(format!("kernels cannot run on {}, but on {}", set.name(), names.join(", "))));
         }
         if !(1..=4096).contains(&threads) {
             return Err(refuse(format!("{threads} threads were asked for; 1 to 4096 are possible")));
