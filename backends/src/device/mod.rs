@@ -10,6 +10,7 @@
 
 pub mod cache;
 mod compile_space;
+pub mod libraries;
 mod memory;
 mod space;
 
