@@ -90,6 +90,24 @@ impl QueueCompiler {
     }
 }
 
+/// Barriers from which on Intel's CPU driver is not trusted to optimize.
+const MANY_BARRIERS: usize = 40;
+
+impl QueueCompiler {
+    /// The compiler's options for a text. Intel's CPU driver 2026.22 ends the process in its pass
+    /// `sycl-kernel-reduce-cross-barrier-values` at some texts of 60 and more barriers, which nothing but
+    /// `-cl-opt-disable` avoids; kernels that are meant to be fast have few.
+    fn options(&self, printed: &Printed) -> String {
+        let properties = self.queue.properties();
+        let is_intel_cpu = !properties.is_gpu && properties.vendor.contains("Intel");
+        let mut options = self.options.text();
+        if is_intel_cpu && printed.text.matches("barrier(").count() > MANY_BARRIERS {
+            options.push_str(" -cl-opt-disable");
+        }
+        options
+    }
+}
+
 impl DeviceCompiler for QueueCompiler {
     type Kernel = CompiledKernel;
     type Error = SyclError;
@@ -103,7 +121,7 @@ impl DeviceCompiler for QueueCompiler {
     fn compile(&self, program: &Program, passes: Passes) -> Result<CompiledKernel> {
         let begin = Instant::now();
         let printed = self.print(program, passes)?;
-        let build = self.queue.build(&printed, &self.options.text())?;
+        let build = self.queue.build(&printed, &self.options(&printed))?;
         Ok(CompiledKernel {
             kernel: Arc::new(Kernel::new(Arc::clone(&self.queue), &printed, &build)),
             printed,

@@ -33,9 +33,12 @@ impl SyclRuntime {
             Route::OpenCl => Arc::new(OpenClQueue::open(ordinal, Some(Arc::new(Cache::open(options.cache.clone()))))?),
         };
         let properties = queue.properties();
-        let range_team = options.range_team.clamp(1, properties.max_work_group.max(1));
+        // A CPU's driver keeps the private memory of a whole group on one stack: what it allows depends on the kernel.
+        let most =
+            if properties.is_gpu { properties.max_work_group } else { properties.max_work_group.min(LARGEST_CPU_TEAM) };
+        let range_team = options.range_team.clamp(1, most.max(1));
         let limits = Limits {
-            max_team: properties.max_work_group,
+            max_team: most,
             max_league: i32::MAX as usize,
             scratch_bytes: [properties.local_bytes as usize, options.team_scratch_bytes],
             vector_lengths: vector_lengths(&properties.sub_groups),
@@ -48,6 +51,9 @@ impl SyclRuntime {
         Ok(SyclRuntime { queue, compiler })
     }
 }
+
+/// Work items of a team that every kernel of interest can have on a CPU.
+const LARGEST_CPU_TEAM: usize = 512;
 
 /// Lengths at which lanes can exchange values everywhere. Without sub-groups they can do so in uniform flow alone, at any
 /// length; a kernel that does more is refused when it is compiled.
