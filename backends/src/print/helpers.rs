@@ -148,8 +148,14 @@ fn by_comparison(words: &Words, op: Option<AtomicOp>, kind: ElementKind, space: 
         }
     };
     let volatile = if words.dialect == Dialect::Cuda { "" } else { "volatile " };
+    // OpenCL before 2.0 has no atomic load, and a plain one beside the updates of others is a race.
+    let first = match words.dialect {
+        Dialect::OpenCl if wide => "atom_cmpxchg(bits, 0, 0)".into(),
+        Dialect::OpenCl => "atomic_cmpxchg(bits, 0, 0)".into(),
+        _ => format!("*(volatile {space}{bits}*)p"),
+    };
     format!(
-        "    {volatile}{space}{bits}* bits = ({volatile}{space}{bits}*)p;\n    {bits} seen = *(volatile {space}{bits}*)p;\n    \
+        "    {volatile}{space}{bits}* bits = ({volatile}{space}{bits}*)p;\n    {bits} seen = {first};\n    \
          for (;;) {{\n{look}        const {bits} now = {replace};\n        \
          if (now == seen) break;\n        seen = now;\n    }}\n    return {old};\n"
     )
