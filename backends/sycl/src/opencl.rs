@@ -13,8 +13,8 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Alignment of shared virtual memory, and distance of made-up addresses.
-const ALIGNMENT: u64 = 256;
+/// Alignment of shared virtual memory, the largest that OpenCL grants, and distance of made-up addresses.
+const ALIGNMENT: u64 = 128;
 
 /// Text or bytes that an information call gives.
 fn info(call: impl Fn(usize, *mut c_void, *mut usize) -> Status) -> Vec<u8> {
