@@ -7,18 +7,15 @@ mod printed_kernels;
 use common::{ARCHITECTURES, compiler, found};
 use farro_backends::device::cache::{Cache, Location};
 use farro_backends::trace::{Program, trace};
-use farro_hip::{BoundsMeaning, CompiledKernel, Compiler, HipError, OfflineSpace, Options, compile_with};
+use farro_hip::{CompiledKernel, Compiler, HipError, OfflineSpace, Options, compile_with};
 use farro_portability::conformance;
 use farro_portability::prelude::*;
 use printed_kernels::{Everything, EverythingViews, March, MarchArgs};
 
-fn march(bounds: Option<Bounds>) -> Program {
+fn march() -> Program {
     let u = View::<f64, 2>::new(&HostMemory, "u", [6, 256]).unwrap();
     let mut out = View::<f64, 2>::new(&HostMemory, "out", [6, 256]).unwrap();
-    let mut policy = TeamPolicy::new(1, 8, 32).unwrap();
-    if let Some(bounds) = bounds {
-        policy = policy.with_bounds(bounds).unwrap();
-    }
+    let policy = TeamPolicy::new(1, 8, 32).unwrap();
     trace::<_, f64, HostMemory>(&March, &policy, &MarchArgs { u: u.read(), out: out.write() }).unwrap()
 }
 
@@ -40,29 +37,14 @@ fn build(compiler: &Compiler, arch: &str, program: &Program, options: &Options) 
 fn printed_kernels_compile() {
     let Some(compiler) = compiler("printed_kernels_compile") else { return };
     for arch in ARCHITECTURES {
-        let kernel = build(&compiler, arch, &march(None), &Options::default());
+        let kernel = build(&compiler, arch, &march(), &Options::default());
         assert!(!kernel.resources.spills() && kernel.resources.vgprs <= 64, "{:?}", kernel.resources);
         let wavefront = if arch == "gfx1100" { 32 } else { 64 };
         assert_eq!((kernel.resources.wavefront, kernel.resources.max_team), (wavefront, 256));
         build(&compiler, arch, &everything(8, 8), &Options::default());
-        let again = build(&compiler, arch, &march(None), &Options::default());
+        let again = build(&compiler, arch, &march(), &Options::default());
         assert!(again.from_cache);
     }
-}
-
-/// A team of 256 is 4 waves of 64, one for each SIMD; on gfx1100 it is 8 waves of 32.
-#[test]
-fn bounds_have_two_meanings() {
-    let Some(compiler) = compiler("bounds_have_two_meanings") else { return };
-    let native = Options { bounds: BoundsMeaning::Native, ..Options::default() };
-    // Half a compute unit each: one wave of each SIMD, or two by the compiler's own meaning.
-    let bounds = Bounds { max_threads: 1024, min_blocks: 2 };
-    let program = march(Some(bounds));
-    let portable = build(&compiler, "gfx90a", &program, &Options::default());
-    let own = build(&compiler, "gfx90a", &program, &native);
-    assert_eq!(portable.printed.text, own.printed.text);
-    assert_eq!((portable.resources.max_team, own.resources.max_team), (1024, 1024));
-    assert!(!own.from_cache, "the meaning is part of the cache's key");
 }
 
 #[test]
@@ -78,7 +60,7 @@ fn a_build_error_has_the_log() {
 fn an_unknown_architecture_is_refused_with_those_that_are_known() {
     let Some(compiler) = compiler("an_unknown_architecture_is_refused_with_those_that_are_known") else { return };
     for arch in ["gfx999", "sm_90", "", "gfx90a; rm"] {
-        let error = compile_with(&compiler, arch, &march(None), Default::default(), &Options::default()).unwrap_err();
+        let error = compile_with(&compiler, arch, &march(), Default::default(), &Options::default()).unwrap_err();
         let named = matches!(&error, HipError::UnknownArchitecture { asked, known, .. }
             if asked == arch && known.contains(&"gfx942".to_string()));
         assert!(named, "{error}");
@@ -100,12 +82,12 @@ fn hiprtc_compiles_in_a_process_of_its_own() {
     // SAFETY: this test's process reads no other variable at this time.
     unsafe { std::env::set_var("FARRO_HIPRTC", env!("CARGO_BIN_EXE_farro-hiprtc")) };
     let Some(compiler) = found(test, Compiler::hiprtc(Cache::open(Location::MemoryOnly))) else { return };
-    let kernel = build(&compiler, "gfx90a", &march(None), &Options::default());
+    let kernel = build(&compiler, "gfx90a", &march(), &Options::default());
     assert!(kernel.resources.vgprs > 0 && !kernel.resources.spills());
     let error = compiler.compile("broken", "broken", "this is not C++;", "gfx90a", &Options::default()).unwrap_err();
     assert!(matches!(&error, HipError::Compile { log, .. } if log.contains("error")), "{error}");
     // gfx942 is newer than hiprtc 5.2, which ends its process: an error, and this process goes on.
-    match compile_with(&compiler, "gfx942", &march(None), Default::default(), &Options::default()) {
+    match compile_with(&compiler, "gfx942", &march(), Default::default(), &Options::default()) {
         Ok(kernel) => assert_eq!(kernel.arch, "gfx942"),
         Err(error @ (HipError::CompilerCrash { .. } | HipError::Compile { .. })) => println!("gfx942: {error}"),
         Err(error) => panic!("{error}"),

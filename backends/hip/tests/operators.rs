@@ -3,7 +3,7 @@
 mod common;
 use common::{ARCHITECTURES, compiler, element_kernel};
 use farro_fem::viscous::{Accumulator, Config, LateralFastest, RadiusFastest, TileShape, Variant};
-use farro_hip::{F64Atomics, Options};
+use farro_hip::{BoundsMeaning, F64Atomics, Options};
 use farro_portability::Bounds;
 
 /// A tile of 256 cells, one work item each.
@@ -67,4 +67,21 @@ fn bounds_share_out_the_registers() {
             assert!(spills[0] == 0 && spills.is_sorted() && spills[2] > 0, "{arch} {accumulator:?}: {spills:?}");
         }
     }
+}
+
+/// Eight teams of one wave are two waves of each SIMD, by the meaning that all backends share, and 256 registers; by the
+/// compiler's own meaning they are eight waves, and 64 registers.
+#[test]
+fn bounds_have_two_meanings() {
+    let Some(compiler) = compiler("bounds_have_two_meanings") else { return };
+    let config = Config {
+        tile: TileShape { x: 4, y: 4, r: 4 },
+        ..tuned(Accumulator::Direct, Some(Bounds { max_threads: 64, min_blocks: 8 }))
+    };
+    let native = Options { bounds: BoundsMeaning::Native, ..Options::default() };
+    let portable = element_kernel::<f64, RadiusFastest>(&compiler, "gfx90a", config, &Options::default());
+    let own = element_kernel::<f64, RadiusFastest>(&compiler, "gfx90a", config, &native);
+    assert_eq!(portable.printed.text, own.printed.text);
+    assert!(!portable.resources.spills() && portable.resources.vgprs > 64, "{:?}", portable.resources);
+    assert!(own.resources.spills() && own.resources.vgprs <= 64, "{:?}", own.resources);
 }
