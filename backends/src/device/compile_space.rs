@@ -1,11 +1,10 @@
 //! An execution space that compiles and does not run: what a kernel costs on an architecture that is not there.
 
-use super::{DeviceCompiler, DeviceKernel, lock};
+use super::{ByKey, DeviceCompiler, DeviceKernel, lock};
 use crate::launch::{Arguments, PreparedKernels, check_limits, constants_key};
 use crate::print::Passes;
 use farro_portability::{ArgsOf, HostMemory, Kernel, LaunchError, LaunchInfo, Limits, RealElement, Space, TeamPolicy};
 use std::any::TypeId;
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +14,7 @@ pub struct CompileSpace<C: DeviceCompiler, P: RealElement = f64> {
     passes: Passes,
     prepared: PreparedKernels,
     compiled: Mutex<Vec<Arc<C::Kernel>>>,
-    by_key: Mutex<HashMap<(TypeId, u64), Arc<C::Kernel>>>,
+    by_key: ByKey<C::Kernel>,
     precision: PhantomData<fn() -> P>,
 }
 

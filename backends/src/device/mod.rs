@@ -21,8 +21,10 @@ pub use space::{DeviceOptions, DeviceSpace, LoadedKernel};
 use crate::print::{Passes, Printed, RawValue};
 use crate::trace::Program;
 use farro_portability::{LaunchError, Limits};
+use std::any::TypeId;
+use std::collections::HashMap;
 use std::fmt::Debug;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A kernel in a backend's binary form.
 pub trait DeviceKernel: Debug + Send + Sync + 'static {
@@ -172,6 +174,9 @@ macro_rules! shared_space {
         }
     };
 }
+
+/// Kernels by type and constants.
+pub(crate) type ByKey<T> = Mutex<HashMap<(TypeId, u64), Arc<T>>>;
 
 /// A panic elsewhere leaves every value here whole, so poisoning carries no news.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

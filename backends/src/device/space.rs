@@ -1,7 +1,7 @@
 //! A device as an execution space.
 
 use super::cache::Location;
-use super::{DeviceCompiler, DeviceKernel, DeviceMemory, DeviceRuntime, ErrorOf, KernelOf, Launch, cache, lock};
+use super::{ByKey, DeviceCompiler, DeviceKernel, DeviceMemory, DeviceRuntime, ErrorOf, KernelOf, Launch, cache, lock};
 use crate::launch::{Arguments, PreparedKernels, check_limits, constants_key};
 use crate::print::Passes;
 use farro_portability::{
@@ -9,7 +9,6 @@ use farro_portability::{
 };
 use std::any::TypeId;
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
@@ -62,7 +61,7 @@ pub struct DeviceSpace<R: DeviceRuntime, P: RealElement = f64> {
     name: String,
     passes: Passes,
     prepared: PreparedKernels,
-    loaded: Mutex<HashMap<(TypeId, u64), Arc<LoadedKernel<R>>>>,
+    loaded: ByKey<LoadedKernel<R>>,
     /// Scratch of level 1 of all teams of a launch; launches of one queue follow each other.
     team_scratch: Mutex<Option<Arc<R::Block>>>,
     precision: PhantomData<fn() -> P>,

@@ -1,7 +1,7 @@
 //! Devices: which there are, and what they allow.
 
 use crate::error::Result;
-use crate::{opencl, sycl};
+use crate::{opencl_info, sycl};
 use std::fmt;
 
 /// By which interface a device is reached.
@@ -67,6 +67,6 @@ impl Properties {
 pub fn devices(route: Route) -> Result<Vec<Properties>> {
     match route {
         Route::Sycl => sycl::devices(),
-        Route::OpenCl => opencl::devices(),
+        Route::OpenCl => opencl_info::devices(),
     }
 }

@@ -43,6 +43,7 @@ mod compiler;
 mod device;
 mod error;
 mod opencl;
+mod opencl_info;
 mod queue;
 mod space;
 mod sycl;

@@ -1,111 +1,21 @@
 //! A queue of OpenCL, without SYCL. Memory is shared virtual memory where the device has it. Elsewhere it is buffers
 //! behind made-up addresses, which a launch turns into the buffer that they fall into.
 
-use crate::device::{Properties, Route};
+use crate::device::Properties;
 use crate::error::{Result, SyclError};
 use crate::library::{OpenClLibrary, load_opencl};
+use crate::opencl_info::{all_devices, device_info, devices, info, number, properties, text};
 use crate::queue::{Build, Handle, Kernel, Queue, Resources, span};
 use farro_backends::device::cache::{Cache, Key, Origin};
 use farro_backends::print::{Printed, RawValue};
 use farro_sycl_sys::opencl::{self as sys, Object, OpenCl, Status, Svm};
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Alignment of shared virtual memory, the largest that OpenCL grants, and distance of made-up addresses.
 const ALIGNMENT: u64 = 128;
-
-/// Text or bytes that an information call gives.
-fn info(call: impl Fn(usize, *mut c_void, *mut usize) -> Status) -> Vec<u8> {
-    let mut size = 0;
-    if call(0, null_mut(), &mut size) != 0 {
-        return Vec::new();
-    }
-    let mut bytes = vec![0u8; size];
-    match call(size, bytes.as_mut_ptr().cast(), null_mut()) {
-        0 => bytes,
-        _ => Vec::new(),
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_string()
-}
-
-/// A number of 4 or 8 bytes; 0 where there is none.
-fn number(bytes: &[u8]) -> u64 {
-    let mut wide = [0; 8];
-    let count = bytes.len().min(8);
-    wide[..count].copy_from_slice(&bytes[..count]);
-    u64::from_le_bytes(wide)
-}
-
-fn device_info(api: &OpenCl, device: Object, name: u32) -> Vec<u8> {
-    // SAFETY: the device is live, and the call writes at most as many bytes as it is told.
-    info(|size, to, actual| unsafe { (api.device_info)(device, name, size, to, actual) })
-}
-
-/// The devices of all platforms, with the platforms' names.
-fn all_devices(api: &OpenCl) -> Vec<(Object, String)> {
-    let mut count = 0;
-    let mut devices = Vec::new();
-    // SAFETY: the call writes one number.
-    if unsafe { (api.platforms)(0, null_mut(), &mut count) } != 0 {
-        return devices;
-    }
-    let mut platforms = vec![null_mut(); count as usize];
-    // SAFETY: there is room for as many handles.
-    unsafe { (api.platforms)(count, platforms.as_mut_ptr(), null_mut()) };
-    for platform in platforms {
-        // SAFETY: the platform is live, and the call writes at most as many bytes as it is told.
-        let name =
-            info(|size, to, actual| unsafe { (api.platform_info)(platform, sys::PLATFORM_NAME, size, to, actual) });
-        let mut count = 0;
-        // SAFETY: the platform is live; the call writes one number.
-        if unsafe { (api.devices)(platform, sys::DEVICE_TYPE_ALL, 0, null_mut(), &mut count) } != 0 {
-            continue;
-        }
-        let mut list = vec![null_mut(); count as usize];
-        // SAFETY: there is room for as many handles.
-        unsafe { (api.devices)(platform, sys::DEVICE_TYPE_ALL, count, list.as_mut_ptr(), null_mut()) };
-        devices.extend(list.into_iter().map(|device| (device, text(&name))));
-    }
-    devices
-}
-
-fn properties(api: &OpenCl, device: Object, platform: &str, ordinal: usize) -> Properties {
-    let get = |name| number(&device_info(api, device, name));
-    let extensions = text(&device_info(api, device, sys::DEVICE_EXTENSIONS));
-    let has = |name: &str| extensions.split(' ').any(|extension| extension == name);
-    let mut sub_groups = Vec::new();
-    if has("cl_intel_required_subgroup_size") && has("cl_khr_subgroup_shuffle") {
-        let sizes = device_info(api, device, sys::DEVICE_SUB_GROUP_SIZES);
-        sub_groups = sizes.chunks_exact(size_of::<usize>()).map(|bytes| number(bytes) as usize).collect();
-    }
-    Properties {
-        route: Route::OpenCl,
-        ordinal,
-        name: text(&device_info(api, device, sys::DEVICE_NAME)),
-        vendor: platform.into(),
-        driver: text(&device_info(api, device, sys::DRIVER_VERSION)),
-        is_gpu: get(sys::DEVICE_TYPE) & 4 != 0,
-        has_f64: has("cl_khr_fp64"),
-        compute_units: get(sys::DEVICE_COMPUTE_UNITS) as usize,
-        max_work_group: get(sys::DEVICE_MAX_WORK_GROUP) as usize,
-        local_bytes: get(sys::DEVICE_LOCAL_BYTES),
-        global_bytes: get(sys::DEVICE_GLOBAL_BYTES),
-        max_allocation: get(sys::DEVICE_MAX_ALLOCATION),
-        sub_groups,
-    }
-}
-
-/// All devices.
-pub(crate) fn devices() -> Result<Vec<Properties>> {
-    let api = &load_opencl()?.api;
-    let list = all_devices(api);
-    Ok(list.iter().enumerate().map(|(i, (device, platform))| properties(api, *device, platform, i)).collect())
-}
 
 /// What OpenCL's compiler says about a text on the device of this name.
 pub(crate) fn build_log(device: &str, printed: &Printed, options: &str) -> Option<String> {
@@ -209,28 +119,28 @@ impl OpenClQueue {
 
     /// A program made from a cached binary, or from the text.
     fn program(&self, printed: &Printed, options: &str) -> Result<(Object, bool)> {
-        let Some(cache) = &self.cache else { return Ok((self.from_source(printed, options)?, false)) };
+        let Some(cache) = &self.cache else { return Ok((self.build_source(printed, options)?, false)) };
         let Properties { name, vendor, driver, .. } = &self.properties;
         let parts = ["opencl", name, vendor, driver, options, &printed.text].map(str::as_bytes);
         let key = Key::new(&parts);
         let mut built = None;
         let (binary, origin) = cache.get_or_build(key, || {
-            let program = self.from_source(printed, options)?;
+            let program = self.build_source(printed, options)?;
             built = Some(program);
             Ok::<_, SyclError>(self.binary(program))
         })?;
         if let Some(program) = built {
             return Ok((program, false));
         }
-        match self.from_binary(&binary, options) {
+        match self.build_binary(&binary, options) {
             Some(program) => Ok((program, origin != Origin::Built)),
             None => {
                 cache.forget(&key);
-                Ok((self.from_source(printed, options)?, false))
+                Ok((self.build_source(printed, options)?, false))
             }
         }
     }
-    fn from_source(&self, printed: &Printed, options: &str) -> Result<Object> {
+    fn build_source(&self, printed: &Printed, options: &str) -> Result<Object> {
         let failed = |log| SyclError::Build { kernel: printed.kernel.clone(), device: self.properties.title(), log };
         let options = CString::new(options).map_err(|_| failed("an option holds a zero byte".into()))?;
         let (source, len) = (printed.text.as_ptr().cast(), printed.text.len());
@@ -249,7 +159,7 @@ impl OpenClQueue {
             Ok(program)
         }
     }
-    fn from_binary(&self, binary: &[u8], options: &str) -> Option<Object> {
+    fn build_binary(&self, binary: &[u8], options: &str) -> Option<Object> {
         let options = CString::new(options).ok()?;
         let (pointer, len) = (binary.as_ptr(), binary.len());
         let (mut status, mut code) = (0, 0);
