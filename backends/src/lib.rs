@@ -3,6 +3,7 @@
 
 pub mod checked;
 pub mod count;
+pub mod device;
 pub mod host;
 mod interpret;
 pub mod launch;

@@ -63,7 +63,6 @@
 //! [`CudaError::KernelFault`] with the kernel's name; every later call returns [`CudaError::ContextLost`] with the
 //! first fault's text. Dropping buffers, streams and modules stays quiet throughout.
 
-pub mod cache;
 pub mod library;
 
 mod compile;
@@ -77,6 +76,8 @@ mod resources;
 mod space;
 mod stream;
 
+pub use farro_backends::device::cache;
+
 pub use compile::{Compiled, Compiler, Options};
 pub use device::{Device, Properties};
 pub use error::{CudaError, Result};
@@ -85,7 +86,7 @@ pub use memory::{DeviceBuffer, PinnedBuffer, Pod};
 pub use module::Module;
 pub use resources::Resources;
 pub use space::{
-    CompiledKernel, CudaBuffer, CudaGraph, CudaMemory, CudaSpace, KernelReport, Occupancy, OfflineSpace, SpaceOptions,
-    compile_for, compile_with, occupancy,
+    ArchCompiler, CompiledKernel, CudaBuffer, CudaGraph, CudaMemory, CudaRuntime, CudaSpace, KernelReport, Occupancy,
+    OfflineSpace, SpaceOptions, compile_for, compile_with, occupancy,
 };
 pub use stream::{Event, Graph, Stream};

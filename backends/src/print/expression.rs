@@ -238,7 +238,7 @@ impl Printer<'_> {
                 let lane = source_lane(shift, source, length, "FARRO_LANE");
                 format!("{helper}({value}, {lane})")
             }
-            // In uniform flow the statement printer goes through local memory instead.
+            // Without sub-groups the statement printer goes through local memory instead.
             Dialect::OpenCl => {
                 let lane = source_lane(shift, source, length, "(int)get_sub_group_local_id()");
                 format!("sub_group_shuffle({value}, {lane})")

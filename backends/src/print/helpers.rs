@@ -62,6 +62,10 @@ pub(super) fn atomic(words: &Words, op: Option<AtomicOp>, kind: ElementKind, loc
     let t = words.element(kind);
     let parameters = if op.is_some() { format!("{t} v") } else { format!("{t} expected, {t} v") };
     let body = direct(words, op, kind, space).unwrap_or_else(|| by_comparison(words, op, kind, space));
+    let body = match float_add(words, op, kind, space) {
+        Some((feature, native)) => format!("#ifdef {feature}\n{native}#else\n{body}#endif\n"),
+        None => body,
+    };
     let text = format!("{} {t} {name}({space}{t}* p, {parameters}) {{\n{body}}}\n", words.function);
     Helper { name, text }
 }
@@ -98,6 +102,21 @@ fn direct(words: &Words, op: Option<AtomicOp>, kind: ElementKind, space: &str) -
     Some(format!("    return {expression};\n"))
 }
 
+/// OpenCL's floating-point addition, with the feature that says whether a device has it (`cl_ext_float_atomics`).
+fn float_add(words: &Words, op: Option<AtomicOp>, kind: ElementKind, space: &str) -> Option<(String, String)> {
+    let (bits, t) = match (words.dialect, op?, kind) {
+        (Dialect::OpenCl, AtomicOp::Add, ElementKind::F64) => (64, "double"),
+        (Dialect::OpenCl, AtomicOp::Add, ElementKind::F32) => (32, "float"),
+        _ => return None,
+    };
+    let place = space.trim_matches(['_', ' ']);
+    let scope = if place == "local" { "memory_scope_work_group" } else { "memory_scope_device" };
+    let native = format!(
+        "    return atomic_fetch_add_explicit((volatile {space}atomic_{t}*)p, v, memory_order_relaxed, {scope});\n"
+    );
+    Some((format!("__opencl_c_ext_fp{bits}_{place}_atomic_add"), native))
+}
+
 /// A loop that compares bits, so that a NaN cannot hold it up.
 fn by_comparison(words: &Words, op: Option<AtomicOp>, kind: ElementKind, space: &str) -> String {
     let (bits, t, wide) = (bits_type(words, kind), words.element(kind), kind.bytes() == 8);
@@ -129,8 +148,14 @@ fn by_comparison(words: &Words, op: Option<AtomicOp>, kind: ElementKind, space: 
         }
     };
     let volatile = if words.dialect == Dialect::Cuda { "" } else { "volatile " };
+    // OpenCL before 2.0 has no atomic load, and a plain one beside the updates of others is a race.
+    let first = match words.dialect {
+        Dialect::OpenCl if wide => "atom_cmpxchg(bits, 0, 0)".into(),
+        Dialect::OpenCl => "atomic_cmpxchg(bits, 0, 0)".into(),
+        _ => format!("*(volatile {space}{bits}*)p"),
+    };
     format!(
-        "    {volatile}{space}{bits}* bits = ({volatile}{space}{bits}*)p;\n    {bits} seen = *(volatile {space}{bits}*)p;\n    \
+        "    {volatile}{space}{bits}* bits = ({volatile}{space}{bits}*)p;\n    {bits} seen = {first};\n    \
          for (;;) {{\n{look}        const {bits} now = {replace};\n        \
          if (now == seen) break;\n        seen = now;\n    }}\n    return {old};\n"
     )

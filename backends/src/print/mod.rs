@@ -71,6 +71,22 @@ impl Dialect {
     }
 }
 
+/// How a program is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Style {
+    /// What happens to the program before.
+    pub passes: Passes,
+    /// In OpenCL: the lanes of a thread are a sub-group, and exchange values as such. Otherwise they do so through local
+    /// memory, which needs uniform flow.
+    pub sub_groups: bool,
+}
+
+impl From<Passes> for Style {
+    fn from(passes: Passes) -> Self {
+        Style { passes, sub_groups: false }
+    }
+}
+
 /// What a parameter of the printed function is. Pointers come first, scalars after them, each in the order of the
 /// kernel's arguments; what the kernel does not use has no parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +125,8 @@ pub struct Printed {
     pub work_items: usize,
     /// The parameters of the function, in order.
     pub parameters: Vec<PrintedParameter>,
+    /// Lanes exchange values in divergent flow, and the text has no way for it but sub-groups, which were not asked for.
+    pub lacks_sub_groups: bool,
 }
 
 /// Prints a program.
@@ -116,11 +134,13 @@ pub fn print(program: &Program, dialect: Dialect) -> Printed {
     print_with(program, dialect, Passes::default())
 }
 
-/// Prints a program after the passes asked for.
-pub fn print_with(program: &Program, dialect: Dialect, passes: Passes) -> Printed {
+/// Prints a program in a style, or after the passes asked for.
+pub fn print_with(program: &Program, dialect: Dialect, style: impl Into<Style>) -> Printed {
+    let Style { passes, sub_groups } = style.into();
     let program = &optimize(program, passes);
     let words = Words::of(dialect);
     let mut printer = Printer::new(program, words);
+    printer.sub_groups = sub_groups && dialect == Dialect::OpenCl && program.vector_length > 1;
     let used = Used::of(program);
     let entry = format!("farro_{}", names::identifier(&program.name));
     let (parameters, signature) = parameters(&mut printer, &used);
@@ -131,12 +151,12 @@ pub fn print_with(program: &Program, dialect: Dialect, passes: Passes) -> Printe
     printer.block(&program.body, &mut body);
     // Last, because the body tells what it needs.
     let opening = opening(&printer, &used) + &scratch;
-    let mut text = header(program, dialect);
+    let mut text = header(program, dialect, printer.sub_groups);
     text.push_str(words.prelude);
     for helper in printer.helpers() {
         text.push_str(helper);
     }
-    let head = words.kernel_head(program);
+    let head = words.kernel_head(program, printer.sub_groups);
     let _ = write!(text, "\n{head}\n{entry}({signature})\n{{\n{opening}{body}}}\n");
     Printed {
         kernel: program.name.clone(),
@@ -146,10 +166,11 @@ pub fn print_with(program: &Program, dialect: Dialect, passes: Passes) -> Printe
         scratch_bytes: program.scratch_bytes,
         work_items: program.work_items(),
         parameters,
+        lacks_sub_groups: printer.lacks_sub_groups,
     }
 }
 
-fn header(program: &Program, dialect: Dialect) -> String {
+fn header(program: &Program, dialect: Dialect, sub_groups: bool) -> String {
     let real = if program.real == Type::F32 { 32 } else { 64 };
     let lanes = if program.vector_length == 1 { "1 lane".into() } else { format!("{} lanes", program.vector_length) };
     let mut text = format!(
@@ -164,6 +185,9 @@ fn header(program: &Program, dialect: Dialect) -> String {
     if dialect == Dialect::OpenCl {
         text.push_str("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
         text.push_str("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
+        if sub_groups {
+            text.push_str("#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n");
+        }
     }
     text
 }
@@ -250,7 +274,7 @@ fn parameters(printer: &mut Printer<'_>, used: &Used) -> (Vec<PrintedParameter>,
 fn opening(printer: &Printer<'_>, used: &Used) -> String {
     let (program, words, mut out) = (printer.program, printer.words, String::new());
     let level_1 = printer.uses_scratch(&used.memories, 1);
-    let exchanges = !used.shifted.is_empty() && words.dialect == Dialect::OpenCl;
+    let exchanges = !used.shifted.is_empty() && words.dialect == Dialect::OpenCl && !printer.sub_groups;
     let specials = [
         (used.specials[Special::LeagueRank as usize] || level_1, "league_rank", words.league_rank),
         (used.specials[Special::LeagueSize as usize], "league_size", words.league_size),

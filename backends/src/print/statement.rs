@@ -27,6 +27,10 @@ pub(super) struct Printer<'a> {
     counters: HashMap<String, usize>,
     helpers: BTreeMap<String, String>,
     varying: Vec<bool>,
+    /// Lanes exchange values as a sub-group.
+    pub sub_groups: bool,
+    /// They cannot, but would have to.
+    pub lacks_sub_groups: bool,
     /// Some exchange is one of a vector, not of its whole warp.
     pub mask_used: bool,
     /// Open branches and loops that not all work items take alike.
@@ -48,6 +52,8 @@ impl<'a> Printer<'a> {
             counters: HashMap::new(),
             helpers: BTreeMap::new(),
             varying: if program.exchanges_lanes { varying_values(program) } else { Vec::new() },
+            sub_groups: false,
+            lacks_sub_groups: false,
             mask_used: false,
             divergence: 0,
             depth: 1,
@@ -173,6 +179,11 @@ impl<'a> Printer<'a> {
                     let text = format!("p{slot} = {};", self.text(*value));
                     self.line(out, &text, None);
                 }
+                // The work items of a team of one thread are a sub-group, which costs less to wait for.
+                Statement::Barrier { site } if self.sub_groups && self.program.team_size == 1 => {
+                    let fences = "sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
+                    self.line(out, fences, Some(site));
+                }
                 Statement::Barrier { site } => self.line(out, self.words.barrier, Some(site)),
                 Statement::If { condition, body } => {
                     let text = format!("if ({}) {{", self.text(*condition));
@@ -218,7 +229,8 @@ impl<'a> Printer<'a> {
         if let (Op::PrivateGet(_), true) = (&op, self.plan.alias[index]) {
             return;
         }
-        if let (Op::Shift(moved, shift), Dialect::OpenCl, 0) = (&op, self.words.dialect, self.divergence) {
+        if let (Op::Shift(moved, shift), Dialect::OpenCl, false) = (&op, self.words.dialect, self.sub_groups) {
+            self.lacks_sub_groups |= self.divergence > 0;
             return self.exchange(value, *moved, *shift, out);
         }
         let text = self.definition(value).text;

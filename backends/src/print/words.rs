@@ -68,10 +68,17 @@ const HIP: Words = Words {
 };
 
 /// The words of the hardware, from the compiler alone: no header is needed. Who runs the text elsewhere defines
-/// `FARRO_WORDS` and the words.
+/// `FARRO_WORDS` and the words. Launch bounds mean teams that fit a compute unit, from which follow the waves that each of
+/// its four SIMDs must hold; `FARRO_NATIVE_BOUNDS` makes them the compiler's own, waves per SIMD.
 const HIP_PRELUDE: &str = r#"#ifndef FARRO_WORDS
-#define FARRO_KERNEL(threads, waves) \
-    __attribute__((global, amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(waves)))
+#ifdef FARRO_NATIVE_BOUNDS
+#define FARRO_WAVES(threads, minimum) (minimum)
+#else
+#define FARRO_WAVES(threads, minimum) \
+    (((minimum) * (((threads) + __AMDGCN_WAVEFRONT_SIZE - 1) / __AMDGCN_WAVEFRONT_SIZE) + 3) / 4)
+#endif
+#define FARRO_KERNEL(threads, minimum) \
+    __attribute__((global, amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(FARRO_WAVES(threads, minimum))))
 #define FARRO_KERNEL_UNBOUND(threads) __attribute__((global, amdgpu_flat_work_group_size(1, threads)))
 #define FARRO_SHARED extern __attribute__((shared, aligned(16)))
 #define FARRO_LEAGUE_RANK ((int)__builtin_amdgcn_workgroup_id_x())
@@ -128,7 +135,7 @@ impl Words {
         }
     }
     /// What stands before the kernel's name.
-    pub fn kernel_head(&self, program: &Program) -> String {
+    pub fn kernel_head(&self, program: &Program, sub_groups: bool) -> String {
         let items = program.work_items();
         match (self.dialect, program.bounds) {
             (Dialect::Cuda, None) => format!("extern \"C\" __global__ void __launch_bounds__({items})"),
@@ -143,27 +150,13 @@ impl Words {
                 format!("extern \"C\" FARRO_KERNEL_UNBOUND({max_threads}) void")
             }
             (Dialect::Hip, Some(Bounds { max_threads, min_blocks })) => {
-                format!("extern \"C\" FARRO_KERNEL({max_threads}, {}) void", waves_per_simd(max_threads, min_blocks))
+                format!("extern \"C\" FARRO_KERNEL({max_threads}, {min_blocks}) void")
             }
+            (Dialect::OpenCl, _) if sub_groups => format!(
+                "__kernel __attribute__((reqd_work_group_size({items}, 1, 1), intel_reqd_sub_group_size({}))) void",
+                program.vector_length
+            ),
             (Dialect::OpenCl, _) => format!("__kernel __attribute__((reqd_work_group_size({items}, 1, 1))) void"),
         }
-    }
-}
-
-/// Waves that each of a compute unit's four SIMDs must hold so that `min_blocks` blocks of `max_threads` fit.
-fn waves_per_simd(max_threads: usize, min_blocks: usize) -> usize {
-    (min_blocks * max_threads.div_ceil(64)).div_ceil(4)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_become_waves() {
-        assert_eq!(waves_per_simd(256, 1), 1);
-        assert_eq!(waves_per_simd(256, 3), 3);
-        assert_eq!(waves_per_simd(128, 5), 3);
-        assert_eq!(waves_per_simd(65, 1), 1);
     }
 }

@@ -1,8 +1,14 @@
 // Kernel `march`, HIP C++, 64-bit arithmetic. Team: 2 threads of 32 lanes.
 // Scratch of level 0: 512 bytes a team.
 #ifndef FARRO_WORDS
-#define FARRO_KERNEL(threads, waves) \
-    __attribute__((global, amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(waves)))
+#ifdef FARRO_NATIVE_BOUNDS
+#define FARRO_WAVES(threads, minimum) (minimum)
+#else
+#define FARRO_WAVES(threads, minimum) \
+    (((minimum) * (((threads) + __AMDGCN_WAVEFRONT_SIZE - 1) / __AMDGCN_WAVEFRONT_SIZE) + 3) / 4)
+#endif
+#define FARRO_KERNEL(threads, minimum) \
+    __attribute__((global, amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(FARRO_WAVES(threads, minimum))))
 #define FARRO_KERNEL_UNBOUND(threads) __attribute__((global, amdgpu_flat_work_group_size(1, threads)))
 #define FARRO_SHARED extern __attribute__((shared, aligned(16)))
 #define FARRO_LEAGUE_RANK ((int)__builtin_amdgcn_workgroup_id_x())
@@ -27,7 +33,7 @@ template <class T> static inline __attribute__((device, always_inline)) T shift_
     return value;
 }
 
-extern "C" FARRO_KERNEL(128, 3) void
+extern "C" FARRO_KERNEL(128, 5) void
 farro_march(
     const double* __restrict__ u,
     double* __restrict__ out,

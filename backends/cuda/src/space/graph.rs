@@ -1,38 +1,11 @@
 //! Launches that replay as one.
 
-use super::{CudaSpace, lock};
+use super::CudaSpace;
 use crate::error::CudaError;
 use crate::memory::DeviceBuffer;
 use crate::stream::Graph;
 use farro_portability::{LaunchError, RealElement};
-use std::cell::Cell;
 use std::sync::Arc;
-
-thread_local! {
-    static REHEARSAL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether launches of this thread are prepared, but not queued.
-pub(super) fn is_rehearsal() -> bool {
-    REHEARSAL.get()
-}
-
-/// A rehearsal, which ends with the value.
-struct Rehearsal {
-    before: bool,
-}
-
-impl Rehearsal {
-    fn begin() -> Self {
-        Rehearsal { before: REHEARSAL.replace(true) }
-    }
-}
-
-impl Drop for Rehearsal {
-    fn drop(&mut self) {
-        REHEARSAL.set(self.before);
-    }
-}
 
 /// Launches that were recorded once and are queued as one.
 #[derive(Debug)]
@@ -50,12 +23,9 @@ impl<P: RealElement> CudaSpace<P> {
     /// # Errors
     /// Those of the closure, and when something in it cannot be recorded.
     pub fn capture(&self, mut run: impl FnMut() -> Result<(), LaunchError>) -> Result<CudaGraph, LaunchError> {
-        {
-            let _rehearsal = Rehearsal::begin();
-            run()?;
-        }
+        self.shared.rehearse(&mut run)?;
         let mut failure = None;
-        let recorded = self.stream.capture(|_| {
+        let recorded = self.stream().capture(|_| {
             run().map_err(|error| {
                 let message = error.to_string();
                 failure = Some(error);
@@ -64,8 +34,8 @@ impl<P: RealElement> CudaSpace<P> {
         });
         match (recorded, failure) {
             (_, Some(error)) => Err(error),
-            (Ok(graph), None) => Ok(CudaGraph { graph, _team_scratch: lock(&self.team_scratch).clone() }),
-            (Err(error), None) => Err(self.error("recorded launches", &error)),
+            (Ok(graph), None) => Ok(CudaGraph { graph, _team_scratch: self.shared.team_scratch() }),
+            (Err(error), None) => Err(self.shared.error("recorded launches", &error)),
         }
     }
 
@@ -79,6 +49,6 @@ impl<P: RealElement> CudaSpace<P> {
     /// When the device fails.
     pub unsafe fn replay(&self, graph: &CudaGraph) -> Result<(), LaunchError> {
         // SAFETY: passed on from this function's contract; team scratch is kept by the graph.
-        unsafe { graph.graph.launch(&self.stream) }.map_err(|error| self.error("recorded launches", &error))
+        unsafe { graph.graph.launch(self.stream()) }.map_err(|error| self.shared.error("recorded launches", &error))
     }
 }

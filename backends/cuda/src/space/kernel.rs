@@ -3,10 +3,12 @@
 use super::occupancy::{Occupancy, occupancy};
 use crate::cache::{Cache, Location};
 use crate::compile::{Compiler, Options};
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 use crate::resources::Resources;
+use farro_backends::device::{DeviceCompiler, DeviceKernel};
 use farro_backends::print::{Dialect, Passes, Printed, print_with};
 use farro_backends::trace::Program;
+use farro_portability::{LaunchError, Limits};
 
 /// A kernel compiled for one architecture.
 #[derive(Debug, Clone)]
@@ -69,4 +71,54 @@ pub fn compile_with(
         from_cache: compiled.from_cache,
         seconds: begin.elapsed().as_secs_f64(),
     })
+}
+
+impl DeviceKernel for CompiledKernel {
+    fn printed(&self) -> &Printed {
+        &self.printed
+    }
+}
+
+/// A compiler for one architecture.
+#[derive(Debug, Clone)]
+pub struct ArchCompiler {
+    pub(super) compiler: Compiler,
+    pub(super) arch: String,
+    pub(super) options: Options,
+}
+
+impl DeviceCompiler for ArchCompiler {
+    type Kernel = CompiledKernel;
+    type Error = CudaError;
+
+    fn name(&self) -> String {
+        format!("CUDA compiler for {}", self.arch)
+    }
+    /// Those of current devices.
+    fn limits(&self) -> Limits {
+        Limits {
+            max_team: 1024,
+            max_league: i32::MAX as usize,
+            scratch_bytes: [227 << 10, 256 << 20],
+            vector_lengths: &[1, 2, 4, 8, 16, 32],
+            best_vector_length: 32,
+            range_chunk: 2048,
+            range_team: 256,
+            concurrency: 1,
+        }
+    }
+    fn compile(&self, program: &Program, passes: Passes) -> Result<CompiledKernel> {
+        compile_with(&self.compiler, &self.arch, program, passes, &self.options)
+    }
+    fn launch_error(space: &str, kernel: &str, error: &CudaError) -> LaunchError {
+        let (kernel, message) = match error {
+            CudaError::KernelFault { kernel, code, message } => (
+                // The kernel's own name in that of a printed function, or in a list of them.
+                kernel.replace("farro_", ""),
+                format!("it failed on the device: {message} (code {code}); run it on the checked target to see where"),
+            ),
+            other => (kernel.into(), other.to_string()),
+        };
+        LaunchError::Device { kernel, space: space.into(), message }
+    }
 }

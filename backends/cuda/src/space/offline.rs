@@ -1,15 +1,11 @@
 //! An execution space that compiles and does not run: what a kernel costs on an architecture that is not there.
 
-use super::kernel::{CompiledKernel, compile_with};
-use super::{errors::device_error, lock};
+use super::kernel::{ArchCompiler, CompiledKernel};
 use crate::compile::{Compiler, Options};
-use farro_backends::launch::{Arguments, PreparedKernels, check_limits, constants_key};
+use farro_backends::device::CompileSpace;
 use farro_backends::print::Passes;
-use farro_portability::{ArgsOf, HostMemory, Kernel, LaunchError, LaunchInfo, Limits, RealElement, Space, TeamPolicy};
-use std::any::TypeId;
-use std::collections::HashMap;
-use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use farro_portability::{HostMemory, RealElement};
+use std::sync::Arc;
 
 /// Compiles what is launched for one architecture, in precision `P`, and runs nothing. Views live in host memory.
 ///
@@ -40,93 +36,22 @@ use std::sync::{Arc, Mutex};
 /// # Ok::<(), LaunchError>(())
 /// ```
 pub struct OfflineSpace<P: RealElement = f64> {
-    compiler: Compiler,
-    arch: String,
-    options: Options,
-    passes: Passes,
-    prepared: PreparedKernels,
-    compiled: Mutex<Vec<Arc<CompiledKernel>>>,
-    by_key: Mutex<HashMap<(TypeId, u64), Arc<CompiledKernel>>>,
-    precision: PhantomData<fn() -> P>,
+    shared: CompileSpace<ArchCompiler, P>,
 }
 
 impl<P: RealElement> OfflineSpace<P> {
     /// A space that compiles for `arch`, such as `sm_90`.
     pub fn new(compiler: Compiler, arch: &str, options: Options) -> Self {
-        OfflineSpace {
-            compiler,
-            arch: arch.into(),
-            options,
-            passes: Passes::default(),
-            prepared: PreparedKernels::default(),
-            compiled: Mutex::default(),
-            by_key: Mutex::default(),
-            precision: PhantomData,
-        }
+        OfflineSpace { shared: CompileSpace::new(ArchCompiler { compiler, arch: arch.into(), options }) }
     }
     /// The same with other passes before printing.
     pub fn with_passes(self, passes: Passes) -> Self {
-        OfflineSpace { passes, ..self }
+        OfflineSpace { shared: self.shared.with_passes(passes) }
     }
     /// The kernels that were launched, in the order of their first launch.
     pub fn kernels(&self) -> Vec<Arc<CompiledKernel>> {
-        lock(&self.compiled).clone()
+        self.shared.kernels()
     }
 }
 
-impl<P: RealElement> Space for OfflineSpace<P> {
-    type Memory = HostMemory;
-
-    fn name(&self) -> String {
-        format!("CUDA compiler for {}", self.arch)
-    }
-    fn memory(&self) -> &HostMemory {
-        &HostMemory
-    }
-    /// Those of current devices.
-    fn limits(&self) -> Limits {
-        Limits {
-            max_team: 1024,
-            max_league: i32::MAX as usize,
-            scratch_bytes: [227 << 10, 256 << 20],
-            vector_lengths: &[1, 2, 4, 8, 16, 32],
-            best_vector_length: 32,
-            range_chunk: 2048,
-            range_team: 256,
-            concurrency: 1,
-        }
-    }
-    fn launch_info<K: Kernel>(
-        &self,
-        kernel: &K,
-        policy: &TeamPolicy,
-        args: &ArgsOf<'_, K, HostMemory>,
-    ) -> Result<LaunchInfo, LaunchError> {
-        Ok(self.prepared.get::<K, P, _>(kernel, policy, args)?.info.clone())
-    }
-    fn launch<K: Kernel>(
-        &self,
-        kernel: &K,
-        policy: &TeamPolicy,
-        args: ArgsOf<'_, K, HostMemory>,
-    ) -> Result<(), LaunchError> {
-        let prepared = self.prepared.get::<K, P, _>(kernel, policy, &args)?;
-        let arguments = Arguments::collect::<K, _>(&args)?;
-        arguments.check_aliasing(K::NAME)?;
-        check_limits::<K>(&self.name(), &self.limits(), policy, &prepared.info)?;
-        let key = (TypeId::of::<K>(), constants_key(kernel, policy));
-        if lock(&self.by_key).contains_key(&key) {
-            return Ok(());
-        }
-        let compiled = compile_with(&self.compiler, &self.arch, &prepared.program, self.passes, &self.options)
-            .map_err(|error| device_error(&self.name(), K::NAME, &error))?;
-        compiled.printed.pack(&arguments, 0)?;
-        let compiled = Arc::new(compiled);
-        lock(&self.by_key).insert(key, Arc::clone(&compiled));
-        lock(&self.compiled).push(compiled);
-        Ok(())
-    }
-    fn fence(&self) -> Result<(), LaunchError> {
-        Ok(())
-    }
-}
+farro_backends::shared_space!(OfflineSpace, HostMemory);

@@ -44,10 +44,10 @@ impl<P: RealElement> CudaSpace<P> {
         policy: &TeamPolicy,
         args: &ArgsOf<'_, K, CudaMemory>,
     ) -> Result<KernelReport, LaunchError> {
-        let loaded = self.load(kernel, policy, args)?;
+        let loaded = self.shared.load(kernel, policy, args)?;
         let (compiled, function) = (&loaded.kernel, &loaded.function);
         let (block, shared) = (policy.work_items() as u32, compiled.printed.scratch_bytes[0] as u32);
-        let failed = |error| self.error(K::NAME, &error);
+        let failed = |error| self.shared.error(K::NAME, &error);
         Ok(KernelReport {
             kernel: K::NAME.into(),
             arch: compiled.arch.clone(),

@@ -1,12 +1,12 @@
 //! A cache of compiled binaries in memory and on disk: bytes in, bytes out.
 //!
-//! Nothing here is about CUDA; any backend with a slow compiler can use it. A [`Key`] is the hash of everything that
+//! Nothing here is about a vendor; any backend with a slow compiler can use it. A [`Key`] is the hash of everything that
 //! the result depends on. On disk an entry is one file with a checksum, written to a temporary name and renamed, so
 //! that several processes may share a folder; an entry that does not verify is built again. A folder that cannot be
 //! used costs nothing but speed: the cache then works in memory and [`Cache::warning`] says why.
 //!
 //! ```
-//! use farro_cuda::cache::{Cache, Key, Location, Origin};
+//! use farro_backends::device::cache::{Cache, Key, Location, Origin};
 //! let cache = Cache::open(Location::MemoryOnly);
 //! let key = Key::new(&[b"source text", b"-O3", b"gfx90a"]);
 //! let (first, origin) = cache.get_or_build(key, || Ok::<_, ()>(b"binary".to_vec())).unwrap();

@@ -10,7 +10,7 @@ struct Item {
     bool done = false;
 };
 // Few headers: the compiler reads them again for each kernel.
-constexpr int most_items = 256, stack_bytes = 1 << 16;
+constexpr int most_items = 256, stack_bytes = 1 << 18;
 Item items[most_items];
 int item_count;
 ucontext_t scheduler;

@@ -1,0 +1,16 @@
+//! The golden cases on every device of this machine.
+
+mod common;
+#[path = "../../tests/golden_cases/mod.rs"]
+mod golden_cases;
+use farro_sycl::Route;
+
+#[test]
+fn golden_cases_by_sycl() {
+    common::spaces::<f64>("golden_cases_by_sycl", Route::Sycl).iter().for_each(golden_cases::check);
+}
+
+#[test]
+fn golden_cases_by_opencl() {
+    common::spaces::<f64>("golden_cases_by_opencl", Route::OpenCl).iter().for_each(golden_cases::check);
+}
