@@ -30,3 +30,4 @@ pub use farro_fem as fem;
 pub use farro_portability as portability;
 
 pub mod ceilings;
+pub mod kernels;

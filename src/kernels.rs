@@ -1,0 +1,200 @@
+//! The viscous operator's kernels by name, without a device: as traced programs and as counts.
+//!
+//! ```
+//! use farro::kernels::{Choice, element_kernel, record};
+//! use farro_backends::print::{Dialect, print};
+//!
+//! let choice = Choice::default();
+//! let launches = record(&choice)?;
+//! let marching = launches.iter().find(|launch| launch.prepared.program.name == element_kernel(choice.config.variant));
+//! let text = print(&marching.expect("it is launched").prepared.program, Dialect::OpenCl).text;
+//! assert!(text.contains("farro_viscous_marching"));
+//! # Ok::<(), farro_fem::viscous::ViscousError>(())
+//! ```
+
+use clap::ValueEnum;
+use farro_backends::count::{CountSpace, Counts};
+use farro_backends::record::{RecordSpace, Recorded};
+use farro_fem::mesh::{ShellMesh, ShellSpec};
+use farro_fem::viscous::{
+    Config, FieldLayout, LateralFastest, Mode, RadiusFastest, Variant, ViscousError, ViscousOperator,
+};
+use farro_portability::{ElementKind, RealElement};
+use std::collections::BTreeMap;
+
+/// Storage and arithmetic of reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Precision {
+    /// 64 bits stored, 64 bits computed.
+    F64,
+    /// 32 bits stored, 32 bits computed.
+    F32,
+    /// 32 bits stored, 64 bits computed.
+    #[value(name = "f32-f64")]
+    Mixed,
+}
+
+impl Precision {
+    /// All of them.
+    pub const ALL: [Precision; 3] = [Precision::F64, Precision::F32, Precision::Mixed];
+
+    /// The name as people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+            Precision::Mixed => "f32-f64",
+        }
+    }
+    /// Bytes of a stored value.
+    pub fn bytes(self) -> usize {
+        if self == Precision::F64 { 8 } else { 4 }
+    }
+    /// The type of arithmetic.
+    pub fn arithmetic(self) -> ElementKind {
+        if self == Precision::F32 { ElementKind::F32 } else { ElementKind::F64 }
+    }
+    /// The relative error that rounding may cause.
+    pub fn tolerance(self) -> f64 {
+        match self {
+            Precision::F64 => 1e-12,
+            Precision::F32 => 1e-4,
+            Precision::Mixed => 1e-6,
+        }
+    }
+}
+
+/// Which index of a field is the fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub enum LayoutChoice {
+    /// r fastest: the columns of the shell are contiguous.
+    R,
+    /// x fastest: neighbouring columns lie side by side, as lanes want them.
+    X,
+}
+
+impl LayoutChoice {
+    /// Both.
+    pub const ALL: [LayoutChoice; 2] = [LayoutChoice::R, LayoutChoice::X];
+
+    /// The letter.
+    pub fn name(self) -> &'static str {
+        match self {
+            LayoutChoice::R => "r",
+            LayoutChoice::X => "x",
+        }
+    }
+}
+
+/// A variant with its tunables, in a precision and layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Choice {
+    /// Variant and tunables.
+    pub config: Config,
+    /// Storage and arithmetic.
+    pub precision: Precision,
+    /// Layout of the fields.
+    pub layout: LayoutChoice,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Choice { config: Config::default(), precision: Precision::F64, layout: LayoutChoice::X }
+    }
+}
+
+/// The name of the kernel that visits the elements.
+pub fn element_kernel(variant: Variant) -> &'static str {
+    match variant {
+        Variant::Textbook => "viscous_textbook",
+        Variant::ArReduc => "viscous_arreduc",
+        Variant::Shmem => "viscous_shmem",
+        Variant::Tuned => "viscous_tuned",
+        Variant::Marching => "viscous_marching",
+    }
+}
+
+/// Work in the types of a [`Choice`]: arithmetic in `P`, fields of `E` in layout `L`.
+pub trait Typed {
+    /// What comes of it.
+    type Output;
+    /// Does the work.
+    fn run<P: RealElement, E: RealElement, L: FieldLayout>(self) -> Self::Output;
+}
+
+/// Does work in the types of a precision and layout.
+pub fn typed<W: Typed>(precision: Precision, layout: LayoutChoice, work: W) -> W::Output {
+    match (precision, layout) {
+        (Precision::F64, LayoutChoice::X) => work.run::<f64, f64, LateralFastest>(),
+        (Precision::F64, LayoutChoice::R) => work.run::<f64, f64, RadiusFastest>(),
+        (Precision::F32, LayoutChoice::X) => work.run::<f32, f32, LateralFastest>(),
+        (Precision::F32, LayoutChoice::R) => work.run::<f32, f32, RadiusFastest>(),
+        (Precision::Mixed, LayoutChoice::X) => work.run::<f64, f32, LateralFastest>(),
+        (Precision::Mixed, LayoutChoice::R) => work.run::<f64, f32, RadiusFastest>(),
+    }
+}
+
+fn shell(level: u32, radial_cells: usize) -> Result<ShellMesh, ViscousError> {
+    let spec = ShellSpec { radial_cells: Some(radial_cells), ..ShellSpec::level(level) };
+    ShellMesh::new(spec).map_err(|error| ViscousError::Tunable { variant: "mesh", message: error.to_string() })
+}
+
+struct Record(Config);
+
+impl Typed for Record {
+    type Output = Result<Vec<Recorded>, ViscousError>;
+    fn run<P: RealElement, E: RealElement, L: FieldLayout>(self) -> Self::Output {
+        // Extents are arguments of a kernel; this shell is wide enough that no kernel takes its path for narrow ones.
+        let (mesh, space) = (shell(6, 1)?, RecordSpace::<P>::new());
+        let operator = ViscousOperator::<_, E, L>::new(&space, &mesh, self.0, |_| 1.0)?;
+        let (u, mut y) = (operator.new_vector("u")?, operator.new_vector("y")?);
+        operator.apply(&u, &mut y, Mode::Replace)?;
+        operator.diagonal(&mut y)?;
+        Ok(space.take())
+    }
+}
+
+/// The launches of one apply, and that of the diagonal, as traced programs.
+///
+/// # Errors
+/// When the tunables are not possible.
+pub fn record(choice: &Choice) -> Result<Vec<Recorded>, ViscousError> {
+    choice.config.check()?;
+    typed(choice.precision, choice.layout, Record(choice.config))
+}
+
+/// Counts of one apply on a shell.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// Velocity DoFs of the shell.
+    pub dofs: f64,
+    /// The counts of each kernel, by its name.
+    pub kernels: BTreeMap<&'static str, Counts>,
+}
+
+struct Count {
+    config: Config,
+    level: u32,
+    radial_cells: usize,
+}
+
+impl Typed for Count {
+    type Output = Result<Counted, ViscousError>;
+    fn run<P: RealElement, E: RealElement, L: FieldLayout>(self) -> Self::Output {
+        let (mesh, space) = (shell(self.level, self.radial_cells)?, CountSpace::<P>::new());
+        let operator = ViscousOperator::<_, E, L>::new(&space, &mesh, self.config, |_| 1.0)?;
+        let u = operator.vector_from("u", |[c, s, x, y, r]| (1 + c + s + x + y + r) as f64)?;
+        let mut y = operator.new_vector("y")?;
+        operator.apply(&u, &mut y, Mode::Replace)?;
+        Ok(Counted { dofs: 3.0 * mesh.unique_nodes() as f64, kernels: space.by_kernel() })
+    }
+}
+
+/// Counts one apply on a shell of so many radial cells, with requests of 32 work items.
+///
+/// # Errors
+/// When the tunables are not possible.
+pub fn count(choice: &Choice, level: u32, radial_cells: usize) -> Result<Counted, ViscousError> {
+    choice.config.check()?;
+    typed(choice.precision, choice.layout, Count { config: choice.config, level, radial_cells })
+}
