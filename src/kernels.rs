@@ -12,6 +12,7 @@
 //! # Ok::<(), farro_fem::viscous::ViscousError>(())
 //! ```
 
+use crate::ceilings::{Probe, Sizes, launch_probe};
 use clap::ValueEnum;
 use farro_backends::count::{CountSpace, Counts};
 use farro_backends::record::{RecordSpace, Recorded};
@@ -19,7 +20,7 @@ use farro_fem::mesh::{ShellMesh, ShellSpec};
 use farro_fem::viscous::{
     Config, FieldLayout, LateralFastest, Mode, RadiusFastest, Variant, ViscousError, ViscousOperator,
 };
-use farro_portability::{ElementKind, RealElement};
+use farro_portability::RealElement;
 use std::collections::BTreeMap;
 
 /// Storage and arithmetic of reals.
@@ -49,10 +50,6 @@ impl Precision {
     /// Bytes of a stored value.
     pub fn bytes(self) -> usize {
         if self == Precision::F64 { 8 } else { 4 }
-    }
-    /// The type of arithmetic.
-    pub fn arithmetic(self) -> ElementKind {
-        if self == Precision::F32 { ElementKind::F32 } else { ElementKind::F64 }
     }
     /// The relative error that rounding may cause.
     pub fn tolerance(self) -> f64 {
@@ -161,6 +158,87 @@ impl Typed for Record {
 pub fn record(choice: &Choice) -> Result<Vec<Recorded>, ViscousError> {
     choice.config.check()?;
     typed(choice.precision, choice.layout, Record(choice.config))
+}
+
+/// A kernel by the name that people give it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// The one that visits the elements.
+    Element(Variant),
+    /// The one that sets results to zero before elements add to them.
+    Zero,
+    /// The one that writes the diagonal to constrained surfaces.
+    SurfaceDiagonal,
+    /// The one that writes the operator's diagonal.
+    Diagonal,
+    /// A microbenchmark.
+    Ceiling(Probe),
+}
+
+impl Named {
+    /// All of them, with their names.
+    pub fn all() -> Vec<(&'static str, Named)> {
+        let mut all: Vec<_> = Variant::ALL.map(|variant| (variant.name(), Named::Element(variant))).into();
+        all.extend([
+            ("zero", Named::Zero),
+            ("surface-diagonal", Named::SurfaceDiagonal),
+            ("diagonal", Named::Diagonal),
+            ("triad", Named::Ceiling(Probe::Triad)),
+            ("copy", Named::Ceiling(Probe::Copy)),
+            ("fma", Named::Ceiling(Probe::Fma)),
+            ("scratch", Named::Ceiling(Probe::Scratch)),
+            ("cached", Named::Ceiling(Probe::Cache)),
+            ("atomics", Named::Ceiling(Probe::Atomics)),
+        ]);
+        all
+    }
+    /// The variant whose apply launches it.
+    pub fn variant(self) -> Variant {
+        match self {
+            Named::Element(variant) => variant,
+            Named::Zero => Variant::ArReduc,
+            _ => Variant::Marching,
+        }
+    }
+    /// The name that the kernel itself has.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Named::Element(variant) => element_kernel(variant),
+            Named::Zero => "zero",
+            Named::SurfaceDiagonal => "viscous_surface_diagonal",
+            Named::Diagonal => "viscous_diagonal",
+            Named::Ceiling(probe) => probe.kernel(),
+        }
+    }
+}
+
+struct RecordProbe(Probe);
+
+impl Typed for RecordProbe {
+    type Output = Result<Vec<Recorded>, ViscousError>;
+    fn run<P: RealElement, E: RealElement, L: FieldLayout>(self) -> Self::Output {
+        let space = RecordSpace::<P>::new();
+        let sizes = Sizes { elements: 1 << 13, ..Sizes::default() };
+        launch_probe::<_, E>(&space, self.0, sizes)?;
+        Ok(space.take())
+    }
+}
+
+/// One kernel as a traced program, with the policy of its launch.
+///
+/// # Errors
+/// When the tunables are not possible, or an apply with them does not launch the kernel.
+pub fn record_kernel(named: Named, choice: &Choice) -> Result<Recorded, ViscousError> {
+    let variant = named.variant();
+    let launches = match named {
+        Named::Ceiling(probe) => typed(choice.precision, choice.layout, RecordProbe(probe))?,
+        _ => record(&Choice { config: Config { variant, ..choice.config }, ..*choice })?,
+    };
+    let found = launches.into_iter().find(|launch| launch.prepared.program.name == named.kernel());
+    found.ok_or_else(|| ViscousError::Tunable {
+        variant: variant.name(),
+        message: format!("with these boundary conditions no kernel `{}` is launched", named.kernel()),
+    })
 }
 
 /// Counts of one apply on a shell.

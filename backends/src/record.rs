@@ -2,9 +2,7 @@
 //! printing and compiling, which needs no device.
 
 use crate::launch::{Arguments, Prepared, PreparedKernels, check_limits};
-use farro_portability::{
-    ArgsOf, HostMemory, Kernel, LaunchError, LaunchInfo, Limits, RealElement, Space, TeamPolicy,
-};
+use farro_portability::{ArgsOf, HostMemory, Kernel, LaunchError, LaunchInfo, Limits, RealElement, Space, TeamPolicy};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -66,12 +64,7 @@ impl<P: RealElement> RecordSpace<P> {
     }
     /// A space with limits of one's own.
     pub fn with(limits: Limits) -> Self {
-        RecordSpace {
-            limits,
-            prepared: PreparedKernels::default(),
-            recorded: Mutex::default(),
-            precision: PhantomData,
-        }
+        RecordSpace { limits, prepared: PreparedKernels::default(), recorded: Mutex::default(), precision: PhantomData }
     }
     fn recorded(&self) -> MutexGuard<'_, Vec<Recorded>> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)

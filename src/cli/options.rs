@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 pub use farro::kernels::{LayoutChoice, Precision};
 
-fn by_name<T: Copy>(what: &str, text: &str, all: &[(&'static str, T)]) -> Result<T, String> {
+/// Reads one of some names, whatever the case of its letters.
+pub fn by_name<T: Copy>(what: &str, text: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
     found.map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|&(name, _)| name).collect();
