@@ -11,6 +11,7 @@ pub mod cell;
 pub mod cells;
 pub mod config;
 pub mod kept;
+pub mod definition;
 pub mod layout;
 pub mod marching;
 pub mod node_block;
