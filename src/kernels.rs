@@ -17,6 +17,7 @@ use clap::ValueEnum;
 use farro_backends::count::{CountSpace, Counts};
 use farro_backends::record::{RecordSpace, Recorded};
 use farro_fem::mesh::{ShellMesh, ShellSpec};
+use farro_fem::viscous::marching::MarchingLeague;
 use farro_fem::viscous::{
     Config, FieldLayout, LateralFastest, Mode, RadiusFastest, Variant, ViscousError, ViscousOperator,
 };
@@ -136,14 +137,17 @@ fn shell(level: u32, radial_cells: usize) -> Result<ShellMesh, ViscousError> {
     ShellMesh::new(spec).map_err(|error| ViscousError::Tunable { variant: "mesh", message: error.to_string() })
 }
 
-struct Record(Config);
+struct Record {
+    config: Config,
+    level: u32,
+    radial_cells: usize,
+}
 
 impl Typed for Record {
     type Output = Result<Vec<Recorded>, ViscousError>;
     fn run<P: RealElement, E: RealElement, L: FieldLayout>(self) -> Self::Output {
-        // Extents are arguments of a kernel; this shell is wide enough that no kernel takes its path for narrow ones.
-        let (mesh, space) = (shell(6, 1)?, RecordSpace::<P>::new());
-        let operator = ViscousOperator::<_, E, L>::new(&space, &mesh, self.0, |_| 1.0)?;
+        let (mesh, space) = (shell(self.level, self.radial_cells)?, RecordSpace::<P>::new());
+        let operator = ViscousOperator::<_, E, L>::new(&space, &mesh, self.config, |_| 1.0)?;
         let (u, mut y) = (operator.new_vector("u")?, operator.new_vector("y")?);
         operator.apply(&u, &mut y, Mode::Replace)?;
         operator.diagonal(&mut y)?;
@@ -156,8 +160,17 @@ impl Typed for Record {
 /// # Errors
 /// When the tunables are not possible.
 pub fn record(choice: &Choice) -> Result<Vec<Recorded>, ViscousError> {
+    // Extents are arguments of a kernel; this shell is wide enough that no kernel takes its path for narrow ones.
+    record_on(choice, 6, 1)
+}
+
+/// The same on a shell of another level.
+///
+/// # Errors
+/// When the tunables or the shell are not possible.
+pub fn record_on(choice: &Choice, level: u32, radial_cells: usize) -> Result<Vec<Recorded>, ViscousError> {
     choice.config.check()?;
-    typed(choice.precision, choice.layout, Record(choice.config))
+    typed(choice.precision, choice.layout, Record { config: choice.config, level, radial_cells })
 }
 
 /// A kernel by the name that people give it.
@@ -248,6 +261,43 @@ pub struct Counted {
     pub dofs: f64,
     /// The counts of each kernel, by its name.
     pub kernels: BTreeMap<&'static str, Counts>,
+    /// By how much more a DoF of the shell costs than one of the shell that was asked about, in what teams do: tiles
+    /// that fit one of them well may fit the other badly. 1 if they are the same.
+    pub excess: f64,
+}
+
+/// Most lateral level and radial cells at which [`count_for`] counts.
+const COUNTED: (u32, usize) = (5, 16);
+
+/// Cells that the teams of the kernel compute on a shell, those included that overlap or do not exist.
+fn computed_cells(config: &Config, level: u32, radial_cells: usize) -> f64 {
+    let lateral = 1usize << level;
+    match config.variant {
+        Variant::Marching => {
+            let lanes = config.lanes.unwrap_or(32);
+            let cells = [lateral, lateral, radial_cells];
+            let league = MarchingLeague::new(cells, lanes, config.threads, config.rows, config.radial_blocks);
+            // A block that does not begin at the bottom repeats a layer.
+            let layers = radial_cells + config.radial_blocks - 1;
+            (league.teams[0] * league.teams[1] * lanes * config.threads * config.rows * layers) as f64
+        }
+        Variant::Shmem | Variant::Tuned => {
+            (config.tile.league([1, lateral, lateral, radial_cells]) * config.tile.cells()) as f64
+        }
+        Variant::Textbook | Variant::ArReduc => (lateral * lateral * radial_cells) as f64,
+    }
+}
+
+/// Counts for a shell of any level, on one that is small enough to be interpreted in a moment.
+///
+/// # Errors
+/// When the tunables are not possible.
+pub fn count_for(choice: &Choice, level: u32, radial_cells: usize) -> Result<Counted, ViscousError> {
+    let (small, few) = (level.min(COUNTED.0), radial_cells.min(COUNTED.1));
+    let counted = count(choice, small, few)?;
+    let unique = |level: u32, radial: usize| 3.0 * (10.0 * 4f64.powi(level as i32) + 2.0) * (radial + 1) as f64;
+    let per_dof = |level, radial| computed_cells(&choice.config, level, radial) / unique(level, radial);
+    Ok(Counted { excess: per_dof(small, few) / per_dof(level, radial_cells), ..counted })
 }
 
 struct Count {
@@ -264,7 +314,7 @@ impl Typed for Count {
         let u = operator.vector_from("u", |[c, s, x, y, r]| (1 + c + s + x + y + r) as f64)?;
         let mut y = operator.new_vector("y")?;
         operator.apply(&u, &mut y, Mode::Replace)?;
-        Ok(Counted { dofs: 3.0 * mesh.unique_nodes() as f64, kernels: space.by_kernel() })
+        Ok(Counted { dofs: 3.0 * mesh.unique_nodes() as f64, kernels: space.by_kernel(), excess: 1.0 })
     }
 }
 

@@ -8,7 +8,7 @@ use super::target::Backend;
 use super::tunables::Tunables;
 use clap::Args;
 use farro::inspect::{Cell, Row, Subject, columns, csv, family, inspect, json, known_ceilings};
-use farro::kernels::{Choice, Named, count};
+use farro::kernels::{Choice, Named, count_for};
 use farro_fem::viscous::{Rule, Variant};
 
 /// Flags of `farro inspect`.
@@ -20,12 +20,12 @@ pub struct InspectArgs {
     /// Architectures; they need not be there
     #[arg(long, value_delimiter = ',', default_value = "sm_80,sm_90,sm_100")]
     arch: Vec<String>,
-    /// Refinement level of the shell on which kernels are counted
-    #[arg(long, default_value_t = 5)]
+    /// Refinement level of the shell for whose DoFs work is shown; above 5 it is counted on a smaller one and scaled
+    #[arg(long, default_value_t = 8)]
     level: u32,
-    /// Radial cells of that shell
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    radial_cells: usize,
+    /// Radial cells of that shell [default: 2^(level-1)]
+    #[arg(long, value_name = "N")]
+    radial_cells: Option<usize>,
     /// Do not count: a table at once
     #[arg(long)]
     no_counts: bool,
@@ -39,13 +39,19 @@ pub struct InspectArgs {
     tunables: Tunables,
 }
 
+impl InspectArgs {
+    fn radial_cells(&self) -> usize {
+        self.radial_cells.unwrap_or(1 << (self.level.clamp(1, 16) - 1))
+    }
+}
+
 fn named(text: &str) -> Result<Named, String> {
     by_name("kernel", text, &Named::all())
 }
 
 fn subjects(args: &InspectArgs) -> Result<Vec<Subject>, CliError> {
     let Tunables { precision, layout, .. } = args.tunables;
-    let radial = args.radial_cells;
+    let radial = args.radial_cells();
     let mut subjects = Vec::new();
     if args.kernel.is_empty() {
         for (variant, accumulator, rule) in ladder() {
@@ -72,7 +78,7 @@ fn subjects(args: &InspectArgs) -> Result<Vec<Subject>, CliError> {
     for subject in &mut subjects {
         subject.choice.config.check()?;
         if !args.no_counts && !matches!(subject.named, Named::Ceiling(_) | Named::Diagonal) {
-            subject.counted = Some(count(&subject.choice, args.level, args.radial_cells)?);
+            subject.counted = Some(count_for(&subject.choice, args.level, radial)?);
         }
     }
     Ok(subjects)
@@ -83,10 +89,8 @@ fn subjects(args: &InspectArgs) -> Result<Vec<Subject>, CliError> {
 /// # Errors
 /// When the tunables are not possible or an architecture has no family.
 pub fn run(args: &InspectArgs) -> Result<(), CliError> {
-    if args.level == 0 || args.level > 6 || args.radial_cells == 0 || args.radial_cells > 64 {
-        return Err(CliError::Usage(
-            "kernels are counted by interpreting them: --level 1 to 6 and --radial-cells 1 to 64 are possible".into(),
-        ));
+    if args.level == 0 || args.level > 12 || args.radial_cells() == 0 {
+        return Err(CliError::Usage("--level 1 to 12 and --radial-cells 1 or more are possible".into()));
     }
     for arch in &args.arch {
         family(arch).map_err(CliError::Usage)?;

@@ -79,16 +79,17 @@ pub struct Work {
 }
 
 impl Work {
-    fn of(counts: &Counts, dofs: f64) -> Self {
-        let rates = counts.per(dofs);
+    fn of(counts: &Counts, counted: &Counted) -> Self {
+        let (rates, excess) = (counts.per(counted.dofs), counted.excess);
         let demand = Demand {
-            flops: rates.flops,
+            flops: rates.flops / excess,
+            // Whatever teams do, each value moves once.
             bytes: rates.compulsory_read_bytes + rates.compulsory_written_bytes,
-            cache_bytes: 32.0 * rates.global_sectors,
-            scratch_bytes: rates.scratch_bytes[0],
-            atomics: counts.global.atomics.elements as f64 / dofs,
+            cache_bytes: 32.0 * rates.global_sectors / excess,
+            scratch_bytes: rates.scratch_bytes[0] / excess,
+            atomics: counts.global.atomics.elements as f64 / counted.dofs / excess,
         };
-        Work { demand, requests: rates.global_requests }
+        Work { demand, requests: rates.global_requests / excess }
     }
 }
 
@@ -150,7 +151,7 @@ pub fn inspect(
     let program = &recorded.prepared.program;
     let built = family(arch).and_then(|family| (family.build)(program, arch));
     let counts = subject.counted.as_ref().and_then(|counted| {
-        counted.kernels.get(subject.named.kernel()).map(|counts| (counts, Work::of(counts, counted.dofs)))
+        counted.kernels.get(subject.named.kernel()).map(|counts| (counts, Work::of(counts, counted)))
     });
     let work = counts.map(|(_, work)| work);
     let expected = ceilings.zip(work).map(|((device, ceilings), work)| Expectation {
