@@ -160,7 +160,7 @@ impl Typed for Record {
 /// # Errors
 /// When the tunables are not possible.
 pub fn record(choice: &Choice) -> Result<Vec<Recorded>, ViscousError> {
-    // Extents are arguments of a kernel; this shell is wide enough that no kernel takes its path for narrow ones.
+    // Extents are arguments of a kernel; any shell that is wide enough for a vector will do.
     record_on(choice, 6, 1)
 }
 
@@ -180,8 +180,10 @@ pub enum Named {
     Element(Variant),
     /// The one that sets results to zero before elements add to them.
     Zero,
-    /// The one that writes the diagonal to constrained surfaces.
-    SurfaceDiagonal,
+    /// The one that adds what constrained nodes keep of their rows.
+    AddKept,
+    /// The one that computes the factors of that, once for each operator.
+    KeptFactors,
     /// The one that writes the operator's diagonal.
     Diagonal,
     /// A microbenchmark.
@@ -194,7 +196,8 @@ impl Named {
         let mut all: Vec<_> = Variant::ALL.map(|variant| (variant.name(), Named::Element(variant))).into();
         all.extend([
             ("zero", Named::Zero),
-            ("surface-diagonal", Named::SurfaceDiagonal),
+            ("add-kept", Named::AddKept),
+            ("kept-factors", Named::KeptFactors),
             ("diagonal", Named::Diagonal),
             ("triad", Named::Ceiling(Probe::Triad)),
             ("copy", Named::Ceiling(Probe::Copy)),
@@ -209,7 +212,7 @@ impl Named {
     pub fn variant(self) -> Variant {
         match self {
             Named::Element(variant) => variant,
-            Named::Zero => Variant::ArReduc,
+            Named::Zero | Named::AddKept => Variant::ArReduc,
             _ => Variant::Marching,
         }
     }
@@ -218,7 +221,8 @@ impl Named {
         match self {
             Named::Element(variant) => element_kernel(variant),
             Named::Zero => "zero",
-            Named::SurfaceDiagonal => "viscous_surface_diagonal",
+            Named::AddKept => "viscous_add_kept",
+            Named::KeptFactors => "viscous_kept_factors",
             Named::Diagonal => "viscous_diagonal",
             Named::Ceiling(probe) => probe.kernel(),
         }

@@ -44,7 +44,7 @@ fn options_change_the_text() {
         tuned(Accumulator::HexCell),
         tuned(Accumulator::Tile),
         with(Config { rule: Rule::OneByTwo, ..base.config }),
-        with(Config { boundary: Boundary::NAMED[0].1, ..base.config }),
+        with(Config { boundary: Boundary::NEUMANN, ..base.config }),
         with(Config { passes: 2, ..base.config }),
         Choice { precision: Precision::F32, ..base },
         Choice { precision: Precision::Mixed, ..base },
@@ -61,9 +61,9 @@ fn options_change_the_text() {
 
 #[test]
 fn what_is_not_launched_is_refused_by_name() {
-    let open = Choice { config: Config { boundary: Boundary::NAMED[0].1, ..Config::default() }, ..Choice::default() };
-    let error = record_kernel(Named::SurfaceDiagonal, &open).unwrap_err();
-    assert!(error.to_string().contains("viscous_surface_diagonal"), "{error}");
+    let open = Choice { config: Config { boundary: Boundary::NEUMANN, ..Config::default() }, ..Choice::default() };
+    let error = record_kernel(Named::AddKept, &open).unwrap_err();
+    assert!(error.to_string().contains("viscous_add_kept"), "{error}");
     let wrong = Choice { config: Config { rule: Rule::ThreeByTwo, ..Config::default() }, ..Choice::default() };
     assert!(record_kernel(Named::Element(Variant::Marching), &wrong).is_err());
 }
@@ -109,7 +109,7 @@ fn tracing_and_printing_take_less_than_a_blink() {
         });
         let best = seconds.fold(f64::INFINITY, f64::min);
         println!("{}: printed in {:.1} ms", variant.name(), 1e3 * best);
-        // 20 ms in release; tests are compiled with little optimization.
-        assert!(best < 0.1, "{}: {best} s", variant.name());
+        // 20 ms are promised are compiled with little optimization.
+        assert!(best < 0.06, "{}: {best} s", variant.name());
     }
 }

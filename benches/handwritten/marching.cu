@@ -1,5 +1,6 @@
 // The viscous operator on one shell, written by hand in the plain marching form: what the traced kernel
-// `viscous_marching` is compared with. FP64, x fastest, rule 1x1, Dirichlet values of zero on the surfaces.
+// `viscous_marching` is compared with. FP64, x fastest, rule 1x1, given velocities on the surfaces: there the operator
+// takes them as zero, and returns the diagonal times the velocity.
 //
 // Fields are [component][subdomain][r][y][x], one block of memory. A block of 8 warps owns 30 x 15 columns of nodes and
 // walks up all of r. Lanes are nodes along x; a warp has two cell rows, so three node rows, of which the last is the
@@ -86,8 +87,8 @@ struct Sums {
 
 extern "C" __global__ void __launch_bounds__(WARPS * LANES, 1) marching(
     const double* __restrict__ u, const double* __restrict__ k, const double* __restrict__ points,
-    const double* __restrict__ radii, const int* __restrict__ surface, double* __restrict__ out,
-    int subdomains, int nx, int ny, int nr)
+    const double* __restrict__ radii, const int* __restrict__ surface, const double* __restrict__ diagonal,
+    double* __restrict__ out, int subdomains, int nx, int ny, int nr)
 {
     __shared__ double handed[2][WARPS][3][LANES];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -141,8 +142,13 @@ extern "C" __global__ void __launch_bounds__(WARPS * LANES, 1) marching(
     };
     auto store = [&](int row, int level, Vec value) {
         if (!stores[row]) return;
-        if ((level == 0 && fixed_below) || (level == nr && fixed_above)) value = {0.0, 0.0, 0.0};
         const long long at = node_row[row] + level_stride * level;
+        if ((level == 0 && fixed_below) || (level == nr && fixed_above)) {
+            // [component][subdomain][side][y][x]
+            const double* d = diagonal + level_stride * (2 * subdomain + (level > 0)) + row_stride * (y + row) + x;
+            const long long next = 2 * level_stride * subdomains;
+            value = {d[0] * u[at], d[next] * u[at + component], d[2 * next] * u[at + 2 * component]};
+        }
         out[at] = value.x;
         out[at + component] = value.y;
         out[at + 2 * component] = value.z;

@@ -160,7 +160,6 @@ fn precompile(context: &Context) -> Outcome {
             all.extend(LayoutChoice::ALL.map(|layout| Choice { config, precision: Precision::F64, layout }));
         }
     }
-    // Shells of levels up to 3 are narrower than a vector, which is another kernel.
     super::precompile::run(context, &all, 3)
 }
 

@@ -116,6 +116,7 @@ fn march(function: &Function, problem: &mut Shell<'_>, into: &mut Field<f64, Lat
         address(args.points.pointer()),
         address(args.radii.pointer()),
         address(args.surface.pointer()),
+        address(args.kept.pointer()),
         address(args.y.pointer()),
     ];
     params.extend([s, nx, ny, nr].map(|n| Param::from(n as i32)));
@@ -215,7 +216,6 @@ pub fn run(context: &Context) -> Outcome {
         let mut problem = Shell::new(&context.double, &mesh, configs::marching(8))?;
         let mut by_hand = problem.operator.new_vector("by hand")?;
         by_hand.fill(f64::NAN)?;
-        // The surfaces are another kernel's, which the hand-written one does not have.
         let shapes: Vec<_> = configs::marching_shapes(8).into_iter().filter(|n| n.config.radial_blocks == 1).collect();
         let mut best: Option<(f64, f64, String)> = None;
         let mut hand = Vec::new();

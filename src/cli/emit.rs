@@ -12,7 +12,7 @@ use farro::kernels::{Choice, Named, record_kernel};
 /// Flags of `farro emit`.
 #[derive(Clone, Debug, Args)]
 pub struct EmitArgs {
-    /// The kernel: a variant (textbook, arreduc, shmem, tuned, marching), zero, surface-diagonal, diagonal, or one of the
+    /// The kernel: a variant (textbook, arreduc, shmem, tuned, marching), zero, add-kept, kept-factors, diagonal, or one of the
     /// ceilings' kernels (triad, copy, fma, scratch, cached, atomics)
     #[arg(long, value_name = "NAME", value_parser = named)]
     kernel: Named,
