@@ -74,19 +74,32 @@ fn marching_fits_the_registers_of_one_team() {
     assert!(!radial.resources.spills(), "{:?}", radial.resources);
 }
 
-/// Registers for sm_80, sm_90 and sm_100 as NVRTC 13.0 gives them; a tenth more or less is within the band. A kernel that
-/// leaves it has changed on all devices of that kind: look at its speed, then write the new number here.
-const REGISTERS: [(Variant, Accumulator, [u32; 3]); 7] = [
-    (Variant::Textbook, Accumulator::Direct, [254, 252, 254]),
-    (Variant::ArReduc, Accumulator::Direct, [164, 164, 144]),
-    (Variant::Shmem, Accumulator::Direct, [166, 160, 138]),
-    (Variant::Tuned, Accumulator::Direct, [130, 132, 130]),
-    (Variant::Tuned, Accumulator::HexCell, [120, 122, 130]),
-    (Variant::Tuned, Accumulator::Tile, [164, 160, 140]),
-    (Variant::Marching, Accumulator::Direct, [255, 255, 255]),
+/// A variant's registers for sm_80, sm_90 and sm_100 as NVRTC 13.0 gives them, of which a tenth more or less is within the
+/// band, and the most bytes of spill stores or loads. A kernel that leaves its band has changed on all devices of that
+/// kind: look at its speed, then write the new number here.
+struct Band {
+    variant: Variant,
+    accumulator: Accumulator,
+    /// Whether marching loads a level early: it has hardly a register to spare, and spills a few.
+    early: bool,
+    registers: [u32; 3],
+    spill_bytes: u32,
+}
+
+const fn band(variant: Variant, accumulator: Accumulator, registers: [u32; 3]) -> Band {
+    Band { variant, accumulator, early: false, registers, spill_bytes: 0 }
+}
+
+const BANDS: [Band; 8] = [
+    band(Variant::Textbook, Accumulator::Direct, [254, 252, 254]),
+    band(Variant::ArReduc, Accumulator::Direct, [164, 160, 144]),
+    band(Variant::Shmem, Accumulator::Direct, [166, 160, 140]),
+    band(Variant::Tuned, Accumulator::Direct, [166, 162, 130]),
+    band(Variant::Tuned, Accumulator::HexCell, [124, 120, 130]),
+    band(Variant::Tuned, Accumulator::Tile, [160, 160, 140]),
+    band(Variant::Marching, Accumulator::Direct, [250, 252, 255]),
+    Band { early: true, spill_bytes: 128, ..band(Variant::Marching, Accumulator::Direct, [255, 255, 255]) },
 ];
-/// Bytes of spill stores and loads that are within the band, of every variant.
-const SPILL_BYTES: u32 = 0;
 
 #[test]
 fn every_variant_is_within_its_band_of_registers_and_spills() {
@@ -97,16 +110,16 @@ fn every_variant_is_within_its_band_of_registers_and_spills() {
     }
     let tile = TileShape { x: 4, y: 4, r: 8 };
     let mut outside = Vec::new();
-    for (variant, accumulator, registers) in REGISTERS {
+    for Band { variant, accumulator, early, registers, spill_bytes } in BANDS {
         for (arch, expected) in ["sm_80", "sm_90", "sm_100"].into_iter().zip(registers) {
             let config = match variant {
-                Variant::Marching => Config { prefetch: true, ..marching() },
+                Variant::Marching => Config { prefetch: early, ..marching() },
                 _ => Config { variant, accumulator, tile, ..Config::default() },
             };
             let kernel = element_kernel::<f64, LateralFastest>(&compiler, arch, config);
             let Resources { registers, spill_store_bytes, spill_load_bytes, .. } = kernel.resources;
             let band = expected * 9 / 10..=(expected * 11 / 10).min(255);
-            if !band.contains(&registers) || spill_store_bytes.max(spill_load_bytes) > SPILL_BYTES {
+            if !band.contains(&registers) || spill_store_bytes.max(spill_load_bytes) > spill_bytes {
                 let name = format!("{} {}", variant.name(), accumulator.name());
                 outside.push(format!("{name} {arch}: {:?}, the band is {band:?}", kernel.resources));
             }
