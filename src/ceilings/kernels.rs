@@ -203,10 +203,10 @@ impl<E: RealElement> Kernel for Cached<Stored<E>> {
 }
 
 kernel_args! {
-    pub(super) struct AddArgs[E: RealElement] { round: Int, z: View<E, 1, LayoutRight, Atomic> }
+    pub(super) struct AddArgs[E: RealElement] { times: Int, z: View<E, 1, LayoutRight, Atomic> }
 }
 
-/// Adds one to each of `round` elements, neighbours at once, as often as the range is longer.
+/// Adds one to each element, neighbours at once, `times` times.
 #[derive(Clone, Debug, Hash)]
 pub(super) struct Adds<M>(pub M);
 impl<E: RealElement> RangeKernel for Adds<Stored<E>> {
@@ -214,6 +214,12 @@ impl<E: RealElement> RangeKernel for Adds<Stored<E>> {
     const NAME: &'static str = "ceiling_atomics";
     #[inline(always)]
     fn run<T: Target>(&self, t: T, i: T::Int, args: &AddArgs<T, E>) {
-        args.z.add([i % args.round], t.real(1.0));
+        t.repeat(
+            args.times,
+            #[inline(always)]
+            |_| {
+                args.z.add([i], t.real(1.0));
+            },
+        );
     }
 }

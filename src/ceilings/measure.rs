@@ -142,11 +142,17 @@ impl<'s, S: Space, E: RealElement> Bench<'s, S, E> {
             }
             Probe::Atomics | Probe::CachedAtomics => {
                 // Additions are slow on processors; a part of the arrays is large enough.
-                let updates = (self.sizes.work * concurrency / 40).clamp(1, elements);
-                let round = if probe == Probe::Atomics { elements } else { self.cached_elements() };
-                let args = AddArgs { round: round as i64, z: self.z.update() };
-                self.space.parallel_for(RangePolicy::new(updates), &Adds(stored), args)?;
-                Ok(updates as f64)
+                let updates = (self.sizes.work * concurrency / 40).max(1);
+                let (range, times) = match probe {
+                    Probe::Atomics => (updates.min(elements), 1),
+                    _ => {
+                        let range = updates.min(self.cached_elements()).max(1);
+                        (range, updates.div_ceil(range))
+                    }
+                };
+                let args = AddArgs { times: times as i64, z: self.z.update() };
+                self.space.parallel_for(RangePolicy::new(range), &Adds(stored), args)?;
+                Ok((range * times) as f64)
             }
         }
     }
