@@ -70,7 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     counted.apply(&input, &mut y, Mode::Replace)?;
     let rates = count.total().per(3.0 * small.unique_nodes() as f64);
     let bytes = rates.compulsory_read_bytes + rates.compulsory_written_bytes;
-    let ceilings = ceilings::measure::<_, f64>(&space, 1 << 24, 5)?;
+    let ceilings =
+        ceilings::measure::<_, f64>(&space, ceilings::Sizes { elements: 1 << 24, ..ceilings::Sizes::default() })?;
     let bound = ceilings.bound(rates.flops, bytes);
     println!(
         "  ceilings: {:.1} GFLOP/s, {:.1} GB/s; marching: {:.0} FLOPs and {bytes:.1} bytes a DoF, so {bound:.4} GDoF/s",

@@ -30,3 +30,6 @@ pub use farro_fem as fem;
 pub use farro_portability as portability;
 
 pub mod ceilings;
+pub mod emit;
+pub mod inspect;
+pub mod kernels;

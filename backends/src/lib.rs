@@ -8,4 +8,5 @@ pub mod host;
 mod interpret;
 pub mod launch;
 pub mod print;
+pub mod record;
 pub mod trace;

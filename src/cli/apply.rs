@@ -4,19 +4,19 @@ use super::defaults;
 use super::error::CliError;
 use super::machine::Machine;
 use super::measure::{Applied, Keep, Measure, relative_error};
-use super::options::{self, LayoutChoice, Precision};
+use super::options;
 use super::output::{line, short};
 use super::problem::{Problem, ProblemSpec};
 use super::reference;
 use super::target::{self, Backend, Target};
+use super::tunables::Tunables;
 use clap::Args;
 use farro_backends::checked::DeviceModel;
 use farro_backends::host::InstructionSet;
 use farro_fem::exchange::{Components, Exchange};
 use farro_fem::viscosity::Profile;
-use farro_fem::viscous::{Accumulator, Boundary, Config, Rule, TileShape, Variant};
+use farro_fem::viscous::{Accumulator, Config, Variant};
 use farro_fem::vtu::{PointField, WedgeOrder, write_vtu};
-use farro_portability::Bounds;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -64,12 +64,6 @@ pub struct ApplyArgs {
     /// layered mantle that ships with farro]
     #[arg(long, value_name = "FILE.csv", help_heading = "Problem")]
     viscosity: Option<PathBuf>,
-    /// Quadrature rule: 1x1, 1x2 or 3x2
-    #[arg(long, default_value = "1x1", value_parser = options::rule, help_heading = "Problem")]
-    rule: Rule,
-    /// Boundary conditions: neumann, dirichlet (both surfaces), cmb, surface or free-slip
-    #[arg(long, default_value = "dirichlet", value_parser = options::boundary, help_heading = "Problem")]
-    boundary: Boundary,
     /// Seed of the random velocity
     #[arg(long, default_value_t = 1, help_heading = "Problem")]
     seed: u64,
@@ -77,39 +71,8 @@ pub struct ApplyArgs {
     /// Variant: textbook, arreduc, shmem, tuned or marching
     #[arg(long, default_value = "marching", value_parser = options::variant, help_heading = "Kernel")]
     variant: Variant,
-    /// Accumulator (tuned): direct, hex-cell or tile
-    #[arg(long, default_value = "direct", value_parser = options::accumulator, help_heading = "Kernel")]
-    accumulator: Accumulator,
-    /// Cells of a team (shmem, tuned) [default: 4,4,32, but no higher than a subdomain]
-    #[arg(long, value_name = "X,Y,R", value_parser = options::tile, help_heading = "Kernel")]
-    tile: Option<TileShape>,
-    /// Cells above each other that a work item serves (tuned) [default: 4 if that divides R, else 1]
-    #[arg(long, value_name = "N", help_heading = "Kernel")]
-    passes: Option<usize>,
-    /// Recompute the Jacobian in each pass instead of keeping it (tuned)
-    #[arg(long, help_heading = "Kernel")]
-    recompute_jacobian: bool,
-    /// Launch bounds: most work items of a team, least teams at once (shmem, tuned, marching)
-    #[arg(long, value_name = "T,B", value_parser = options::bounds, help_heading = "Kernel")]
-    bounds: Option<Bounds>,
-    /// Cell rows of a thread (marching) [default: 16 on the host, 2 on cuda]
-    #[arg(long, value_name = "N", help_heading = "Kernel")]
-    rows: Option<usize>,
-    /// Threads of a team (marching) [default: 1 on the host, 8 on cuda]
-    #[arg(long, value_name = "N", help_heading = "Kernel")]
-    team_threads: Option<usize>,
-    /// Lanes of a thread (marching) [default: what the space does best]
-    #[arg(long, value_name = "N", help_heading = "Kernel")]
-    lanes: Option<usize>,
-    /// Blocks of the radial range, for more teams (marching) [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Kernel")]
-    radial_blocks: Option<usize>,
-    /// Fastest index of the fields
-    #[arg(long, value_enum, default_value = "x", help_heading = "Kernel")]
-    layout: LayoutChoice,
-    /// Storage and arithmetic of reals
-    #[arg(long, value_enum, default_value = "f64", help_heading = "Kernel")]
-    precision: Precision,
+    #[command(flatten)]
+    kernel: Tunables,
 
     /// Timed repetitions, after one that warms up; the median counts
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
@@ -151,20 +114,7 @@ impl ApplyArgs {
         }
     }
     fn config(&self, radial_cells: usize) -> Config {
-        let mut config =
-            defaults::config(self.backend, self.variant, self.accumulator, self.rule, self.boundary, radial_cells);
-        if let Some(tile) = self.tile {
-            config.tile = tile;
-            config.passes = if config.passes > 1 && tile.r.is_multiple_of(4) { 4 } else { 1 };
-        }
-        config.passes = self.passes.unwrap_or(config.passes);
-        config.keep_jacobian = !self.recompute_jacobian;
-        config.bounds = self.bounds.or(config.bounds);
-        config.rows = self.rows.unwrap_or(config.rows);
-        config.threads = self.team_threads.unwrap_or(config.threads);
-        config.lanes = self.lanes.or(config.lanes);
-        config.radial_blocks = self.radial_blocks.unwrap_or(config.radial_blocks);
-        config
+        self.kernel.config(self.backend, self.variant, radial_cells)
     }
     /// Refuses what no run could serve, before anything large is made.
     fn check(&self) -> Result<Profile, CliError> {
@@ -175,7 +125,7 @@ impl ApplyArgs {
         if self.threads == Some(0) {
             return usage("--threads 0 is not possible; use 1 or more, or leave it out for all processors");
         }
-        if self.accumulator != Accumulator::Direct && self.variant != Variant::Tuned {
+        if self.kernel.accumulator != Accumulator::Direct && self.variant != Variant::Tuned {
             return usage("--accumulator chooses for --variant tuned; the other variants have one way to accumulate");
         }
         if self.imitate.is_some() && self.backend != Backend::Checked {
@@ -183,9 +133,9 @@ impl ApplyArgs {
         }
         self.config(32).check().or_else(|error| {
             // With the default tile the subdomain decides; that is checked once the mesh is known.
-            if self.tile.is_none() && self.passes.is_some() { Ok(()) } else { Err(error) }
+            if self.kernel.tile.is_none() && self.kernel.passes.is_some() { Ok(()) } else { Err(error) }
         })?;
-        self.spec().check_memory(self.precision, true)?;
+        self.spec().check_memory(self.kernel.precision, true)?;
         Ok(match &self.viscosity {
             Some(file) => Profile::read(file)?,
             None => Profile::builtin(),
@@ -203,17 +153,23 @@ pub fn run(args: &ApplyArgs) -> Result<(), CliError> {
     let config = args.config(problem.mesh.cells()[2]);
     config.check()?;
     let full = problem.dofs() <= FULL_REFERENCE_DOFS;
-    let nodes: Vec<_> =
-        problem.sample(SAMPLE).into_iter().filter(|&node| reference::is_free(&problem, args.boundary, node)).collect();
+    let nodes: Vec<_> = problem
+        .sample(SAMPLE)
+        .into_iter()
+        .filter(|&node| reference::is_free(&problem, args.kernel.boundary, node))
+        .collect();
     let keep = if full || args.vtu.is_some() { Keep::All } else { Keep::Nodes(&nodes) };
     let budget = if args.backend.interprets() { 0.0 } else { f64::INFINITY };
     let job = Measure { problem: &problem, configs: &[config], repeat: args.repeat, budget, keep, progress: &|_| () };
-    let measured = target::run(&args.target(), args.precision, args.layout, &job)?;
+    let measured = target::run(&args.target(), args.kernel.precision, args.kernel.layout, &job)?;
     let applied = measured.applied.into_iter().next().unwrap_or_else(|| Ok(Applied::default()))?;
     let (error, compared) = if full {
-        (relative_error(&applied.values, &reference::textbook(&problem, args.rule, args.boundary)?), "all nodes")
+        (
+            relative_error(&applied.values, &reference::textbook(&problem, args.kernel.rule, args.kernel.boundary)?),
+            "all nodes",
+        )
     } else {
-        let at = |&node: &[usize; 4]| reference::at_node(&problem, args.rule, args.boundary, node);
+        let at = |&node: &[usize; 4]| reference::at_node(&problem, args.kernel.rule, args.kernel.boundary, node);
         let expected: Vec<f64> = nodes.iter().flat_map(at).collect();
         let found: Vec<f64> = match keep {
             Keep::All => {
@@ -229,7 +185,7 @@ pub fn run(args: &ApplyArgs) -> Result<(), CliError> {
         write_fields(path, &problem, applied.values.clone())?;
     }
     report(args, &problem, &config, &measured.space, &applied, error, compared)?;
-    let tolerance = args.precision.tolerance();
+    let tolerance = args.kernel.precision.tolerance();
     if error.is_nan() || error > tolerance {
         return Err(CliError::Failed(format!("the relative error {error:e} is above {tolerance:e}")));
     }
@@ -310,8 +266,8 @@ fn config_json(args: &ApplyArgs, problem: &Problem, config: &Config, space: &str
         "team_threads": config.threads,
         "lanes": config.lanes,
         "radial_blocks": config.radial_blocks,
-        "layout": args.layout.name(),
-        "precision": args.precision.name(),
+        "layout": args.kernel.layout.name(),
+        "precision": args.kernel.precision.name(),
         "deterministic": config.variant.is_deterministic(),
     })
 }

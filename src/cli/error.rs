@@ -1,5 +1,6 @@
 //! What ends a command early, and with which exit status.
 
+use farro::emit::EmitError;
 use farro_fem::exchange::ExchangeError;
 use farro_fem::golden::GoldenError;
 use farro_fem::mesh::MeshError;
@@ -47,6 +48,9 @@ pub enum CliError {
     /// The operator.
     #[error(transparent)]
     Viscous(#[from] ViscousError),
+    /// A kernel that cannot be shown.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
     /// A launch.
     #[error(transparent)]
     Launch(#[from] LaunchError),

@@ -1,6 +1,6 @@
 //! `farro` without arguments: every variant on every target of this machine, checked, timed and explained.
 
-use super::ceilings::Measurement;
+use super::ceilings;
 use super::chart;
 use super::counts::{self, Work};
 use super::defaults::{self, label};
@@ -12,7 +12,7 @@ use super::output::{self, Table, line, short};
 use super::problem::{Problem, ProblemSpec};
 use super::reference;
 use super::target::{self, Backend, Target};
-use farro::ceilings::Ceilings;
+use farro::ceilings::{Ceilings, Sizes};
 use farro_backends::host::{HostPrecision, InstructionSet};
 use farro_fem::viscosity::Profile;
 use farro_fem::viscous::{Accumulator, Boundary, Config, Rule, Variant};
@@ -217,10 +217,11 @@ pub fn run() -> Result<(), CliError> {
     let steps = targets.iter().map(|target| rungs(target).len() * (1 + REPEAT)).sum::<usize>() + 2 * ladder.len();
     let bar = Bar::new(steps);
     bar.say("ceilings");
-    let mut ceilings = Vec::new();
+    let mut measured_ceilings = Vec::new();
     for target in &fast {
-        let (space, measured) = target::run_on::<f64, _>(target, &Measurement { elements: 1 << 24, repeat: 5 })?;
-        ceilings.push((target.backend, space, measured));
+        let sizes = Sizes { elements: 1 << 24, ..Sizes::default() };
+        let (space, measured) = ceilings::of(target, Precision::F64, sizes, false)?;
+        measured_ceilings.push((target.backend, space, measured));
     }
     let level = choose_level(&profile, &fast, &bar)?;
     let checked = checked(&profile, &bar)?;
@@ -263,7 +264,7 @@ pub fn run() -> Result<(), CliError> {
         for (&rung, applied) in rungs.iter().zip(&mut measured.applied) {
             let (variant, accumulator, rule) = rung;
             let place = ladder.iter().position(|&other| other == rung).unwrap_or(0);
-            let ceiling = ceilings.iter().find(|(backend, ..)| *backend == target.backend).map(|(.., c)| *c);
+            let ceiling = measured_ceilings.iter().find(|(backend, ..)| *backend == target.backend).map(|(.., c)| *c);
             let mut row = Row {
                 target: measured.space.clone(),
                 variant: label(variant, accumulator, rule),
@@ -303,8 +304,8 @@ pub fn run() -> Result<(), CliError> {
         }
     }
     bar.0.finish_and_clear();
-    let ceilings =
-        ceilings.into_iter().map(|(_, space, Ceilings { gflops, triad, copy })| (space, [gflops, triad, copy]));
+    let ceilings = measured_ceilings.into_iter();
+    let ceilings = ceilings.map(|(_, space, c): (_, _, Ceilings)| (space, [c.gflops, c.triad, c.copy]));
     let results = Results {
         machine,
         level,

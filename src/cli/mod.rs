@@ -1,12 +1,15 @@
 //! The command line.
 
 mod apply;
+mod cache;
 mod ceilings;
 mod chart;
 mod counts;
 mod defaults;
 mod devices;
+mod emit;
 mod error;
+mod inspect;
 mod laws;
 mod machine;
 mod main_job;
@@ -16,6 +19,7 @@ mod output;
 mod problem;
 mod reference;
 mod target;
+mod tunables;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -56,6 +60,22 @@ Examples:
 The result is compared with the textbook variant in f64 (at every node of small problems), or with the definition of the
 operator at a sample of nodes (large ones). With --json there is one object: gdof_per_s, error, config, machine.";
 
+const EMIT_EXAMPLES: &str = "\
+Examples:
+  farro emit --kernel marching --target opencl
+  farro emit --kernel tuned --accumulator tile --tile 4,4,16 --passes 2 --what ptx --arch sm_80
+  farro emit --kernel marching --bounds 256,1 --what sass
+
+The same kernel always gives the same text. ptx and sass need NVRTC, sass nvdisasm or cuobjdump as well; no device.";
+
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  farro inspect                                             every variant on sm_80, sm_90, sm_100
+  farro inspect --kernel tuned --accumulator tile --tile 4,4,16 --passes 2 --bounds 128,5 --arch sm_90
+  farro inspect --kernel marching --layout r --json
+
+Registers and spills need NVRTC, bounds need ceilings that farro ceilings measured on such a device.";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Say what was found on this machine, what was not, and why
@@ -69,8 +89,16 @@ enum Command {
     Laws(laws::LawsArgs),
     /// Count FLOPs, bytes and atomics of each variant
     Count(counts::CountArgs),
-    /// Measure how fast this machine computes and moves data
+    /// Print a kernel as device code, PTX or instructions; no device is needed
+    #[command(after_help = EMIT_EXAMPLES)]
+    Emit(Box<emit::EmitArgs>),
+    /// Say what kernels cost on an architecture: registers, spills, occupancy, counted work, bounds; no device is needed
+    #[command(after_help = INSPECT_EXAMPLES)]
+    Inspect(Box<inspect::InspectArgs>),
+    /// Measure how fast this machine computes and moves data, and keep it for each device
     Ceilings(ceilings::CeilingsArgs),
+    /// Show or clean what is kept on disk: compiled kernels and measured ceilings
+    Cache(cache::CacheArgs),
 }
 
 /// Runs the command that was asked for.
@@ -100,7 +128,10 @@ pub fn run() -> ExitCode {
             if crate::FULL { laws::run(args) } else { Err(CliError::Elsewhere) }
         }
         Some(Command::Count(args)) => counts::run(args),
+        Some(Command::Emit(args)) => emit::run(args),
+        Some(Command::Inspect(args)) => inspect::run(args),
         Some(Command::Ceilings(args)) => ceilings::run(args),
+        Some(Command::Cache(args)) => cache::run(args),
     };
     let result = match result {
         Err(CliError::Elsewhere) => match full() {

@@ -1,69 +1,14 @@
 //! Values of flags, and their names.
 
 use super::error::CliError;
-use clap::ValueEnum;
 use farro_fem::viscous::{Accumulator, Boundary, Rule, TileShape, Variant};
 use farro_portability::Bounds;
 use std::str::FromStr;
 
-/// Storage and arithmetic of reals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Precision {
-    /// 64 bits stored, 64 bits computed.
-    F64,
-    /// 32 bits stored, 32 bits computed.
-    F32,
-    /// 32 bits stored, 64 bits computed.
-    #[value(name = "f32-f64")]
-    Mixed,
-}
+pub use farro::kernels::{LayoutChoice, Precision};
 
-impl Precision {
-    /// The name as people write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Precision::F64 => "f64",
-            Precision::F32 => "f32",
-            Precision::Mixed => "f32-f64",
-        }
-    }
-    /// Bytes of a stored value.
-    pub fn bytes(self) -> usize {
-        if self == Precision::F64 { 8 } else { 4 }
-    }
-    /// The relative error that rounding may cause.
-    pub fn tolerance(self) -> f64 {
-        match self {
-            Precision::F64 => 1e-12,
-            Precision::F32 => 1e-4,
-            Precision::Mixed => 1e-6,
-        }
-    }
-}
-
-/// Which index of a field is the fastest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LayoutChoice {
-    /// r fastest: the columns of the shell are contiguous.
-    R,
-    /// x fastest: neighbouring columns lie side by side, as lanes want them.
-    X,
-}
-
-impl LayoutChoice {
-    /// Both.
-    pub const ALL: [LayoutChoice; 2] = [LayoutChoice::R, LayoutChoice::X];
-
-    /// The letter.
-    pub fn name(self) -> &'static str {
-        match self {
-            LayoutChoice::R => "r",
-            LayoutChoice::X => "x",
-        }
-    }
-}
-
-fn by_name<T: Copy>(what: &str, text: &str, all: &[(&'static str, T)]) -> Result<T, String> {
+/// Reads one of some names, whatever the case of its letters.
+pub fn by_name<T: Copy>(what: &str, text: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
     found.map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|&(name, _)| name).collect();

@@ -19,6 +19,15 @@ pub enum CudaError {
         /// The places that were tried, in order, each with the reason why it did not serve.
         searched: Vec<String>,
     },
+    /// None of NVIDIA's disassemblers is on this machine.
+    #[error(
+        "no nvdisasm or cuobjdump: looked at {}; install the CUDA toolkit or the Python package nvidia-cuda-nvdisasm, \
+         and set FARRO_CUDA_PATH to where it is", .searched.join(", ")
+    )]
+    NoDisassembler {
+        /// The folders that were looked at.
+        searched: Vec<String>,
+    },
     /// The driver is there, a usable device is not.
     #[error("no CUDA device: {reason}")]
     NoDevice {

@@ -19,6 +19,7 @@
 //! | [`Stream`], [`Event`], [`Graph`] | queues, timing, replay |
 //! | [`Module`], [`Function`], [`Param`] | kernels, their limits, launches |
 //! | [`CudaSpace`], [`CudaMemory`] | all of it as an execution space of farro |
+//! | [`disassemble()`] | a CUBIN's instructions, through NVIDIA's own programs |
 //! | [`OfflineSpace`], [`compile_for`] | kernels compiled for a named architecture, with no device |
 //! | [`CudaError`] | everything that can go wrong |
 //!
@@ -67,6 +68,7 @@ pub mod library;
 
 mod compile;
 mod device;
+mod disassemble;
 mod error;
 mod fault;
 mod launch;
@@ -80,6 +82,7 @@ pub use farro_backends::device::cache;
 
 pub use compile::{Compiled, Compiler, Options};
 pub use device::{Device, Properties};
+pub use disassemble::disassemble;
 pub use error::{CudaError, Result};
 pub use launch::{Function, FunctionAttributes, Param};
 pub use memory::{DeviceBuffer, PinnedBuffer, Pod};

@@ -78,6 +78,11 @@ pub fn nvrtc() -> Availability {
     }
 }
 
+/// The folders that may hold NVIDIA's programs, such as its disassembler.
+pub(crate) fn tool_folders() -> Vec<PathBuf> {
+    Environment::of_process().tool_folders()
+}
+
 /// The oldest driver that has every function which this crate calls: CUDA 12.0.
 const OLDEST_DRIVER: i32 = 12000;
 

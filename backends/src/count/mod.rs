@@ -18,6 +18,7 @@ use crate::launch::{PreparedKernels, check_limits};
 use crate::trace::Program;
 use counter::Counter;
 use farro_portability::{ArgsOf, HostMemory, Kernel, LaunchError, LaunchInfo, Limits, RealElement, Space, TeamPolicy};
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 struct Record {
     last: Counts,
     total: Counts,
+    by_kernel: BTreeMap<&'static str, Counts>,
 }
 
 /// Runs kernels in host memory and counts what they do, computing in precision `P`.
@@ -69,6 +71,10 @@ impl<P: RealElement> CountSpace<P> {
     pub fn total(&self) -> Counts {
         self.record().total.clone()
     }
+    /// The same for each kernel, by its name.
+    pub fn by_kernel(&self) -> BTreeMap<&'static str, Counts> {
+        self.record().by_kernel.clone()
+    }
     /// Starts counting anew; returns what was counted.
     pub fn reset(&self) -> Counts {
         std::mem::take(&mut *self.record()).total
@@ -98,6 +104,7 @@ impl<P: RealElement> CountSpace<P> {
         let counts = counter.into_counts();
         let mut record = self.record();
         record.total += &counts;
+        *record.by_kernel.entry(K::NAME).or_default() += &counts;
         record.last = counts;
         Ok(())
     }

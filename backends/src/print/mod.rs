@@ -129,6 +129,14 @@ pub struct Printed {
     pub lacks_sub_groups: bool,
 }
 
+impl Printed {
+    /// Whether an atomic operation is a loop that compares and exchanges, because the dialect has no instruction for it.
+    pub fn has_comparison_loop(&self) -> bool {
+        // The loops of `helpers`; their words stand nowhere else.
+        ["if (now == seen) break;", "if (FARRO_ATOMIC_REPLACE(bits"].iter().any(|word| self.text.contains(word))
+    }
+}
+
 /// Prints a program.
 pub fn print(program: &Program, dialect: Dialect) -> Printed {
     print_with(program, dialect, Passes::default())

@@ -10,6 +10,7 @@ pub mod boundary;
 pub mod cell;
 pub mod cells;
 pub mod config;
+pub mod definition;
 pub mod kept;
 pub mod layout;
 pub mod marching;

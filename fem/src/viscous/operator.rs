@@ -334,12 +334,19 @@ impl<'s, S: Space, E: RealElement, L: FieldLayout> ViscousOperator<'s, S, E, L> 
         Ok(())
     }
 
-    fn launch_elements(
+    /// Launches the kernel that visits the elements and nothing else: no zero-fill (`mode` matters to the marching
+    /// variant alone; the others add to `y`) and no constrained surfaces. For timing and for graphs of one's own.
+    ///
+    /// # Errors
+    /// When a field has the wrong extents or the launch fails.
+    pub fn launch_elements(
         &self,
         u: &VectorField<E, L, S::Memory>,
         y: &mut VectorField<E, L, S::Memory>,
         mode: Mode,
     ) -> Result<(), ViscousError> {
+        self.check_field(u)?;
+        self.check_field(y)?;
         let Config { rule, boundary, .. } = self.config;
         let fields = Fields::new();
         match self.config.variant {

@@ -68,7 +68,7 @@ impl Environment {
         let origin = "the loader's path".to_string();
         places.push(Place { origin, folders: Vec::new(), is_user: false, is_loader: true });
         for (origin, prefix) in self.python_prefixes() {
-            let mut folders = python_folders(&prefix);
+            let mut folders = python_folders(&prefix, "lib");
             folders.push(prefix.join("lib"));
             places.push(Place {
                 origin: format!("{origin} {}", prefix.display()),
@@ -78,6 +78,25 @@ impl Environment {
             });
         }
         places
+    }
+
+    /// The folders that may hold NVIDIA's programs, in the order of the libraries.
+    pub(super) fn tool_folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        for value in [&self.farro, &self.cuda_home, &self.cuda_path].into_iter().flatten() {
+            for root in std::env::split_paths(value) {
+                // The variable may name the folder of libraries beside the one of programs.
+                folders.extend([root.join("bin"), root.join("../bin")]);
+                folders.extend(python_folders(&root, "bin"));
+                folders.push(root);
+            }
+        }
+        folders.extend(self.path.iter().flat_map(|path| std::env::split_paths(path)));
+        folders.push("/usr/local/cuda/bin".into());
+        for (_, prefix) in self.python_prefixes() {
+            folders.extend(python_folders(&prefix, "bin"));
+        }
+        folders
     }
 
     /// The prefixes of Python environments, without running Python.
@@ -119,18 +138,18 @@ fn folders_below(root: &Path) -> Vec<PathBuf> {
     for below in ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "compat", "bin"] {
         folders.push(root.join(below));
     }
-    folders.extend(python_folders(root));
+    folders.extend(python_folders(root, "lib"));
     folders
 }
 
-/// `lib/python3*/{site,dist}-packages/nvidia/*/lib` of a prefix, newest Python and newest package first.
-fn python_folders(prefix: &Path) -> Vec<PathBuf> {
+/// `lib/python3*/{site,dist}-packages/nvidia/*/{below}` of a prefix, newest Python and newest package first.
+fn python_folders(prefix: &Path, below: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for lib in ["lib", "lib64", "local/lib"] {
         for python in children_starting_with(&prefix.join(lib), "python3") {
             for packages in ["site-packages", "dist-packages"] {
                 let vendor = python.join(packages).join("nvidia");
-                folders.extend(children_starting_with(&vendor, "").into_iter().map(|package| package.join("lib")));
+                folders.extend(children_starting_with(&vendor, "").into_iter().map(|package| package.join(below)));
             }
         }
     }

@@ -239,8 +239,11 @@ impl Cache {
     }
 }
 
-/// The folder of [`Location::Default`].
-fn default_folder() -> Result<Option<PathBuf>, CacheError> {
+/// The folder of [`Location::Default`]; none where `FARRO_CACHE_DIR` is empty.
+///
+/// # Errors
+/// When the user has no cache folder.
+pub fn default_folder() -> Result<Option<PathBuf>, CacheError> {
     use etcetera::BaseStrategy;
     match std::env::var_os("FARRO_CACHE_DIR") {
         Some(folder) if folder.is_empty() => Ok(None),
