@@ -3,7 +3,7 @@
 //! A kernel is an ordinary generic Rust function over an execution target. Monomorphized for the host it *is* native
 //! SIMD code; for a device it traces itself once and is printed, compiled, cached and launched there. This crate ties
 //! the parts together and has the command line; what a kernel may say is in [`portability`], who runs it in
-//! [`backends`] and [`cuda`], and the finite elements written on it in [`fem`].
+//! [`backends`], [`cuda`], [`hip`] and [`sycl`], and the finite elements written on it in [`fem`].
 //!
 //! ```
 //! use farro::backends::host::HostSpace;
@@ -26,8 +26,11 @@
 
 pub use farro_backends as backends;
 pub use farro_cuda as cuda;
+pub use farro_emulated as emulated;
 pub use farro_fem as fem;
+pub use farro_hip as hip;
 pub use farro_portability as portability;
+pub use farro_sycl as sycl;
 
 pub mod ceilings;
 pub mod emit;

@@ -31,7 +31,7 @@ pub struct ApplyArgs {
     /// Where to run
     #[arg(long, value_enum, default_value = "host", help_heading = "Where")]
     backend: Backend,
-    /// Number of the device (cuda)
+    /// Number of the device (cuda, hip, sycl, opencl)
     #[arg(long, default_value_t = 0, help_heading = "Where")]
     device: usize,
     /// Threads of the host [default: all processors]

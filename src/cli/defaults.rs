@@ -24,6 +24,8 @@ pub fn config(
             bounds: Some(Bounds { max_threads: 256, min_blocks: 1 }),
             ..base
         },
+        (Variant::Marching, Backend::Hip) => Config { threads: 4, rows: 2, lanes: Some(32), prefetch: true, ..base },
+        (Variant::Marching, Backend::Sycl | Backend::Opencl) => Config { rows: 8, ..base },
         (Variant::Marching, Backend::Checked | Backend::Count) => Config { threads: 2, rows: 4, ..base },
         (Variant::Tuned, Backend::Cuda) => Config { passes: if tile.r.is_multiple_of(2) { 2 } else { 1 }, ..base },
         (Variant::Tuned, _) => Config { passes: if tile.r.is_multiple_of(4) { 4 } else { 1 }, ..base },
@@ -31,9 +33,10 @@ pub fn config(
     }
 }
 
-/// The default tile: 4, 4, 32 cells (16 radial ones on CUDA devices), but no higher than the subdomain.
+/// The default tile: 4, 4, 32 cells (16 radial ones on devices), but no higher than the subdomain.
 pub fn tile(backend: Backend, radial_cells: usize) -> TileShape {
-    let most = if backend == Backend::Cuda { 16 } else { 32 };
+    let is_host = matches!(backend, Backend::Host | Backend::OneLane | Backend::Checked | Backend::Count);
+    let most = if is_host { 32 } else { 16 };
     TileShape { x: 4, y: 4, r: radial_cells.clamp(1, most) }
 }
 

@@ -8,6 +8,7 @@ use farro_backends::checked::DeviceModel;
 use farro_backends::host::{HostPrecision, HostSpace, InstructionSet};
 use farro_cuda::{CudaSpace, Device};
 use farro_portability::Space;
+use farro_sycl::Route;
 
 /// Runs the command.
 ///
@@ -49,8 +50,20 @@ pub fn run() -> Result<(), CliError> {
         }
         Err(reason) => row("cuda", "missing", reason.to_string()),
     }
-    for backend in ["hip", "sycl"] {
-        row(backend, "missing", format!("this version of farro ({}) has no {backend} backend", machine.farro));
+    match farro_hip::devices() {
+        Ok(devices) => {
+            devices.iter().for_each(|device| {
+                row("hip", "found", format!("{}, {} compute units", device.title(), device.compute_units))
+            });
+        }
+        Err(reason) => row("hip", "missing", reason.to_string()),
+    }
+    for (name, route) in [("sycl", Route::Sycl), ("opencl", Route::OpenCl)] {
+        match farro_sycl::devices(route) {
+            Ok(devices) if devices.is_empty() => row(name, "missing", format!("{route} sees no device")),
+            Ok(devices) => devices.iter().for_each(|device| row(name, "found", device.title())),
+            Err(reason) => row(name, "missing", reason.to_string()),
+        }
     }
     line(table.render())?;
     Ok(())

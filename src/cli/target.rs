@@ -10,8 +10,11 @@ use farro_backends::checked::{CheckedSpace, DeviceModel};
 use farro_backends::count::{CountSpace, Counts};
 use farro_backends::host::{HostPrecision, HostSpace, InstructionSet, OneLane};
 use farro_cuda::{CudaSpace, Device};
+use farro_emulated::EmulatedSpace;
 use farro_fem::viscous::{FieldLayout, LateralFastest, RadiusFastest};
+use farro_hip::HipSpace;
 use farro_portability::{RealElement, Space};
+use farro_sycl::SyclSpace;
 use std::marker::PhantomData;
 
 /// The names of backends.
@@ -27,6 +30,14 @@ pub enum Backend {
     Count,
     /// An NVIDIA GPU, through the driver and NVRTC.
     Cuda,
+    /// An AMD GPU, through ROCm.
+    Hip,
+    /// A device of the SYCL run-time.
+    Sycl,
+    /// A device of OpenCL, without SYCL.
+    Opencl,
+    /// Printed HIP text as C++ of the host: slow, checks the text.
+    HipText,
 }
 
 impl Backend {
@@ -38,11 +49,15 @@ impl Backend {
             Backend::Checked => "checked",
             Backend::Count => "count",
             Backend::Cuda => "cuda",
+            Backend::Hip => "hip",
+            Backend::Sycl => "sycl",
+            Backend::Opencl => "opencl",
+            Backend::HipText => "hip-text",
         }
     }
     /// Whether kernels are interpreted, which is thousands of times slower than running them.
     pub fn interprets(self) -> bool {
-        matches!(self, Backend::Checked | Backend::Count)
+        matches!(self, Backend::Checked | Backend::Count | Backend::HipText)
     }
 }
 
@@ -97,6 +112,9 @@ pub trait Counted {
 impl<P: HostPrecision> Counted for HostSpace<P> {}
 impl<P: RealElement> Counted for CheckedSpace<P> {}
 impl<P: RealElement> Counted for CudaSpace<P> {}
+impl<P: RealElement> Counted for HipSpace<P> {}
+impl<P: RealElement> Counted for SyclSpace<P> {}
+impl<P: RealElement> Counted for EmulatedSpace<P> {}
 impl<P: RealElement> Counted for CountSpace<P> {
     fn take_counts(&self) -> Option<Counts> {
         Some(self.reset())
@@ -187,10 +205,15 @@ where
         }
         Backend::Checked => job.run(&target.imitate.map_or_else(CheckedSpace::<P>::new, CheckedSpace::imitating)),
         Backend::Count => job.run(&CountSpace::<P>::new()),
-        Backend::Cuda => {
-            let missing =
-                |error: farro_cuda::CudaError| CliError::Backend { backend: "cuda", reason: error.to_string() };
-            job.run(&CudaSpace::<P>::new(target.device).map_err(missing)?)
-        }
+        Backend::Cuda => job.run(&CudaSpace::<P>::new(target.device).map_err(missing("cuda"))?),
+        Backend::Hip => job.run(&HipSpace::<P>::new(target.device).map_err(missing("hip"))?),
+        Backend::Sycl => job.run(&SyclSpace::<P>::new(target.device).map_err(missing("sycl"))?),
+        Backend::Opencl => job.run(&SyclSpace::<P>::opencl(target.device).map_err(missing("opencl"))?),
+        Backend::HipText => job.run(&EmulatedSpace::<P>::new().map_err(missing("hip-text"))?),
     }
+}
+
+/// The error of a backend that this machine lacks.
+fn missing<E: std::fmt::Display>(backend: &'static str) -> impl Fn(E) -> CliError {
+    move |error| CliError::Backend { backend, reason: error.to_string() }
 }
