@@ -205,7 +205,8 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             #[inline(always)]
             || self.finish(),
         );
-        self.keep_constrained(0, lower.equals(T::Int::from(0i32)));
+        // A block without layers owns no level.
+        self.keep_constrained(0, lower.equals(T::Int::from(0i32)) & lower.lt(upper));
         self.keep_constrained(1, upper.equals(self.cells[2]));
     }
 
