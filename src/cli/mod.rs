@@ -123,13 +123,10 @@ pub fn run() -> ExitCode {
         Some(Command::Devices) => devices::run(),
         Some(Command::Apply(args)) => apply::run(args),
         Some(Command::Verify(args)) => in_full(|| verify::run(args)),
-        Some(Command::Laws(args)) => {
-            // A constant, so that the suites are compiled into the full program only.
-            if crate::FULL { laws::run(args) } else { Err(CliError::Elsewhere) }
-        }
+        Some(Command::Laws(args)) => in_full(|| laws::run(args)),
         Some(Command::Count(args)) => counts::run(args),
-        Some(Command::Emit(args)) => emit::run(args),
-        Some(Command::Inspect(args)) => inspect::run(args),
+        Some(Command::Emit(args)) => in_full(|| emit::run(args)),
+        Some(Command::Inspect(args)) => in_full(|| inspect::run(args)),
         Some(Command::Ceilings(args)) => ceilings::run(args),
         Some(Command::Cache(args)) => cache::run(args),
     };
@@ -151,7 +148,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Leaves a command to the full program before it prints anything.
+/// Leaves a command to the full program before it prints anything. The condition is a constant, so that the command is
+/// compiled into that program only.
 fn in_full(command: impl FnOnce() -> Result<(), CliError>) -> Result<(), CliError> {
     if crate::FULL { command() } else { Err(CliError::Elsewhere) }
 }

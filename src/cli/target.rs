@@ -196,20 +196,36 @@ where
     J: SpaceJob,
 {
     match target.backend {
+        // What the main job needs; the rest is compiled into the full program only.
         Backend::Host => job.run(&HostSpace::<P>::with(target.host_threads(), target.set())?),
+        Backend::Checked => job.run(&target.imitate.map_or_else(CheckedSpace::<P>::new, CheckedSpace::imitating)),
+        Backend::Count => job.run(&CountSpace::<P>::new()),
+        Backend::Cuda => job.run(&CudaSpace::<P>::new(target.device).map_err(missing("cuda"))?),
+        _ => elsewhere::<P, J>(target, job),
+    }
+}
+
+/// The backends of the full program.
+fn elsewhere<P, J>(target: &Target, job: &J) -> Result<J::Output, CliError>
+where
+    P: RealElement + HostPrecision,
+    J: SpaceJob,
+{
+    if !crate::FULL {
+        return Err(CliError::Elsewhere);
+    }
+    match target.backend {
         Backend::OneLane if J::ONE_LANE => {
             job.run(&HostSpace::<OneLane>::with(target.host_threads(), InstructionSet::Portable)?)
         }
         Backend::OneLane => {
             Err(CliError::Usage("backend one-lane is there for applies in f64 only; use --backend host".into()))
         }
-        Backend::Checked => job.run(&target.imitate.map_or_else(CheckedSpace::<P>::new, CheckedSpace::imitating)),
-        Backend::Count => job.run(&CountSpace::<P>::new()),
-        Backend::Cuda => job.run(&CudaSpace::<P>::new(target.device).map_err(missing("cuda"))?),
         Backend::Hip => job.run(&HipSpace::<P>::new(target.device).map_err(missing("hip"))?),
         Backend::Sycl => job.run(&SyclSpace::<P>::new(target.device).map_err(missing("sycl"))?),
         Backend::Opencl => job.run(&SyclSpace::<P>::opencl(target.device).map_err(missing("opencl"))?),
         Backend::HipText => job.run(&EmulatedSpace::<P>::new().map_err(missing("hip-text"))?),
+        Backend::Host | Backend::Checked | Backend::Count | Backend::Cuda => run_on(target, job),
     }
 }
 

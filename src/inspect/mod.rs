@@ -142,6 +142,7 @@ pub struct Subject {
 ///
 /// # Errors
 /// When the tunables are not possible; a missing compiler is part of the row.
+#[inline]
 pub fn inspect(
     subject: &Subject,
     arch: &str,
