@@ -52,7 +52,10 @@ impl<E: RealElement, L: Layout> MdKernel<4> for KeptFactors<Fields<E, L>> {
             |c| args.points.at([T::Int::from(c), s, y, x]),
         );
         let normal = quadratic(block, n);
-        let slips = |side: usize| T::Predicate::lit(self.boundary.side(side) == Condition::FreeSlip);
+        let slips = inlined(
+            #[inline(always)]
+            |side: usize| T::Predicate::lit(self.boundary.side(side) == Condition::FreeSlip),
+        );
         let slips = (inner & slips(0)) | (!inner & slips(1));
         for c in 0..3 {
             args.kept.set([T::Int::from(c), s, side, y, x], slips.select(normal, block[c]));
@@ -70,7 +73,10 @@ pub fn kept_part<T: Target, E: RealElement, L: Layout, A: Access>(
 ) -> Vector<T::Real> {
     let int = T::Int::from;
     let level = if side == 0 { int(0) } else { args.radii.extent(1) - 1 };
-    let factor = |c: usize| args.kept.at([int(c), s, int(side), y, x]);
+    let factor = inlined(
+        #[inline(always)]
+        |c: usize| args.kept.at([int(c), s, int(side), y, x]),
+    );
     let u: Vector<T::Real> = array(
         #[inline(always)]
         |c| args.u.at([int(c), s, x, y, level]),

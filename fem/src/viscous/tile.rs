@@ -153,16 +153,20 @@ impl<'a, T: Target, E: RealElement, L: FieldLayout, A: Access> Tile<'a, T, E, L,
     #[inline(always)]
     pub fn for_each_node(&self, body: impl Fn([T::Int; 3], [T::Int; 3])) {
         let [_, x0, y0, r0] = self.first;
-        self.team.for_each_md(ordered::<L, _>(self.shape.nodes()), |local| {
-            let [i, j, l] = ordered::<L, _>(local);
-            let node = [x0 + i, y0 + j, r0 + l];
-            let inside = node[0].le(self.cells[0]) & node[1].le(self.cells[1]) & node[2].le(self.cells[2]);
-            self.team.when(
-                inside,
-                #[inline(always)]
-                || body(local, node),
-            );
-        });
+        self.team.for_each_md(
+            ordered::<L, _>(self.shape.nodes()),
+            #[inline(always)]
+            |local| {
+                let [i, j, l] = ordered::<L, _>(local);
+                let node = [x0 + i, y0 + j, r0 + l];
+                let inside = node[0].le(self.cells[0]) & node[1].le(self.cells[1]) & node[2].le(self.cells[2]);
+                self.team.when(
+                    inside,
+                    #[inline(always)]
+                    || body(local, node),
+                );
+            },
+        );
     }
 
     /// Visits the columns of the tile: one work item for `passes` cells above each other, `shape.r / passes` apart.
