@@ -57,6 +57,15 @@ impl<T: Target, E: Element, const R: usize, L: Layout, A: Access> KernelView<T, 
     pub fn at(&self, index: [T::Int; R]) -> ValueOf<E, T> {
         E::Kind::from_leaf(self.target.load(self.memory, self.offset(index), &index))
     }
+    /// Says that the element at `index()` will be read soon, see [`Target::prefetch`].
+    #[inline(always)]
+    pub fn prefetch(&self, index: impl FnOnce() -> [T::Int; R]) {
+        self.target.prefetch(
+            self.memory,
+            #[inline(always)]
+            || self.offset(index()),
+        );
+    }
 }
 
 impl<T: Target, E: Element, const R: usize, L: Layout, A: Stores> KernelView<T, E, R, L, A> {

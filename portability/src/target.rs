@@ -182,6 +182,10 @@ pub trait Target: Copy {
         value: Leaf<Self>,
     ) -> Leaf<Self>;
 
+    /// Says that an element will be read soon, so that it is fetched in the meantime: a hint, which most targets ignore.
+    /// The element need not exist.
+    #[inline(always)]
+    fn prefetch<E: Element>(self, _memory: Self::Memory<E>, _offset: impl FnOnce() -> Self::Int) {}
     /// A real constant.
     #[inline(always)]
     fn real(self, value: f64) -> Self::Real {

@@ -225,7 +225,7 @@ where
         Backend::Sycl => job.run(&SyclSpace::<P>::new(target.device).map_err(missing("sycl"))?),
         Backend::Opencl => job.run(&SyclSpace::<P>::opencl(target.device).map_err(missing("opencl"))?),
         Backend::HipText => job.run(&EmulatedSpace::<P>::new().map_err(missing("hip-text"))?),
-        Backend::Host | Backend::Checked | Backend::Count | Backend::Cuda => run_on(target, job),
+        Backend::Host | Backend::Checked | Backend::Count | Backend::Cuda => run_on::<P, J>(target, job),
     }
 }
 

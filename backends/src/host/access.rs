@@ -3,9 +3,8 @@
 use super::Host;
 use super::gather::gather;
 use super::index::Index;
-use super::pack::{MAX_LANES, Mask, Pack, Precision};
+use super::pack::{MAX_LANES, Mask, Pack, Precision, Set};
 use farro_portability::{AtomicOp, Element, ElementKind, Leaf};
-use pulp::Simd;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -40,7 +39,7 @@ pub(super) struct Turn {
 }
 
 #[inline(always)]
-fn all_lanes<S: Simd, P: Precision<S>>() -> u32 {
+fn all_lanes<S: Set, P: Precision<S>>() -> u32 {
     (1 << P::LANES) - 1
 }
 
@@ -48,7 +47,7 @@ fn all_lanes<S: Simd, P: Precision<S>>() -> u32 {
 /// matters: these functions are inlined for every access of every kernel.
 struct Facts<S, P, E>(PhantomData<(S, P, E)>);
 
-impl<S: Simd, P: Precision<S>, E: Element> Facts<S, P, E> {
+impl<S: Set, P: Precision<S>, E: Element> Facts<S, P, E> {
     /// Whether elements are reals.
     const REAL: bool = matches!(E::KIND, ElementKind::F64 | ElementKind::F32);
     /// Whether elements are reals of the precision of the arithmetic.
@@ -63,7 +62,7 @@ fn is_real<E: Element>() -> bool {
 }
 
 #[inline(always)]
-fn real_of<S: Simd, P: Precision<S>, E: Element>(element: E) -> P {
+fn real_of<S: Set, P: Precision<S>, E: Element>(element: E) -> P {
     <P as Precision<S>>::from_f64(element.to_f64())
 }
 
@@ -105,7 +104,7 @@ fn less<E: Element>(a: E, b: E) -> bool {
 
 /// Reads one element for each active lane.
 #[inline(always)]
-pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
+pub(super) fn load<'c, S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -139,9 +138,25 @@ pub(super) fn load<'c, S: Simd, P: Precision<S>, E: Element>(
     }
 }
 
+/// Fetches the cache lines of the first and the last lane, where lanes follow each other.
+#[inline(always)]
+pub(super) fn prefetch<S: Set, P: Precision<S>, E: Element>(block: HostBlock<E>, offset: Index<S, P>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(base) = offset.as_unit_stride() {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let first = block.pointer.wrapping_offset(base as isize);
+        // SAFETY: a prefetch reads nothing that the program can see, wherever it points, and needs no more than SSE.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(first.cast());
+            _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(P::LANES - 1).cast());
+        }
+    }
+    let _ = (block, offset);
+}
+
 /// Reads one integer for each active lane.
 #[inline(never)]
-fn load_ints<S: Simd, P: Precision<S>, E: Element>(
+fn load_ints<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -156,7 +171,7 @@ fn load_ints<S: Simd, P: Precision<S>, E: Element>(
 // The general accesses below are lane after lane in any case; kept out of line, they do not swell kernels.
 
 #[inline(never)]
-fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
+fn gather_reals<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -181,7 +196,7 @@ fn gather_reals<S: Simd, P: Precision<S>, E: Element>(
 
 #[cold]
 #[inline(never)]
-fn gather_ints<S: Simd, P: Precision<S>, E: Element>(
+fn gather_ints<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -197,7 +212,7 @@ fn gather_ints<S: Simd, P: Precision<S>, E: Element>(
 }
 
 #[inline(never)]
-fn scatter_reals<S: Simd, P: Precision<S>, E: Element>(
+fn scatter_reals<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -222,7 +237,7 @@ fn scatter_reals<S: Simd, P: Precision<S>, E: Element>(
 
 #[cold]
 #[inline(never)]
-fn scatter_ints<S: Simd, P: Precision<S>, E: Element>(
+fn scatter_ints<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -239,7 +254,7 @@ fn scatter_ints<S: Simd, P: Precision<S>, E: Element>(
 
 /// Writes one element for each active lane; the highest lane wins where lanes meet.
 #[inline(always)]
-pub(super) fn store<S: Simd, P: Precision<S>, E: Element>(
+pub(super) fn store<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     active: u32,
@@ -338,7 +353,7 @@ impl<E: Element> Change<E> {
 
 /// Updates one element for each active lane, lane after lane, and returns the old elements.
 #[inline(never)]
-pub(super) fn update<S: Simd, P: Precision<S>, E: Element>(
+pub(super) fn update<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     turn: Turn,
@@ -371,7 +386,7 @@ pub(super) fn update<S: Simd, P: Precision<S>, E: Element>(
 
 /// The elements that a leaf's lanes are stored as.
 #[inline(always)]
-pub(super) fn elements<S: Simd, P: Precision<S>, E: Element>(value: Leaf<Host<'_, S, P>>) -> [E; MAX_LANES] {
+pub(super) fn elements<S: Set, P: Precision<S>, E: Element>(value: Leaf<Host<'_, S, P>>) -> [E; MAX_LANES] {
     match value {
         Leaf::Real(real) => real.lanes().map(
             #[inline(always)]
@@ -381,12 +396,12 @@ pub(super) fn elements<S: Simd, P: Precision<S>, E: Element>(value: Leaf<Host<'_
     }
 }
 #[inline(never)]
-fn elements_of_ints<S: Simd, P: Precision<S>, E: Element>(value: Index<S, P>) -> [E; MAX_LANES] {
+fn elements_of_ints<S: Set, P: Precision<S>, E: Element>(value: Index<S, P>) -> [E; MAX_LANES] {
     std::array::from_fn(|lane| element_of_int(value.lane(lane)))
 }
 /// The leaf whose lanes are these elements.
 #[inline(always)]
-pub(super) fn leaf<'c, S: Simd, P: Precision<S>, E: Element>(elements: [E; MAX_LANES]) -> Leaf<Host<'c, S, P>> {
+pub(super) fn leaf<'c, S: Set, P: Precision<S>, E: Element>(elements: [E; MAX_LANES]) -> Leaf<Host<'c, S, P>> {
     if is_real::<E>() {
         Leaf::Real(Pack::from_lanes(elements.map(
             #[inline(always)]
@@ -397,14 +412,14 @@ pub(super) fn leaf<'c, S: Simd, P: Precision<S>, E: Element>(elements: [E; MAX_L
     }
 }
 #[inline(never)]
-fn ints_of_elements<S: Simd, P: Precision<S>, E: Element>(elements: [E; MAX_LANES]) -> Index<S, P> {
+fn ints_of_elements<S: Set, P: Precision<S>, E: Element>(elements: [E; MAX_LANES]) -> Index<S, P> {
     Index::general(elements.map(int_of))
 }
 
 /// Adds a pack to elements that follow each other and that no other team reaches now, and returns the old ones; none
 /// where that is not so.
 #[inline(always)]
-pub(super) fn add_pack<S: Simd, P: Precision<S>, E: Element>(
+pub(super) fn add_pack<S: Set, P: Precision<S>, E: Element>(
     block: HostBlock<E>,
     offset: Index<S, P>,
     turn: Turn,

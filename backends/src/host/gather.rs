@@ -1,9 +1,8 @@
 //! Loads of lanes that do not follow each other, where the machine has an instruction for them.
 
 use super::index::Index;
-use super::pack::{Mask, Precision, first_lanes};
+use super::pack::{Mask, Precision, Set, first_lanes, renamed};
 use farro_portability::Element;
-use pulp::Simd;
 
 /// Reads `f64` elements at the offsets of the selected lanes, the others being zero; none where elements, precision or
 /// instruction set have no such instruction. Inline: a call would save all registers of the kernel around it.
@@ -11,7 +10,7 @@ use pulp::Simd;
 /// # Safety
 /// The offsets of selected lanes must lie inside the block.
 #[inline(always)]
-pub(super) unsafe fn gather<S: Simd, P: Precision<S>, E: Element>(
+pub(super) unsafe fn gather<S: Set, P: Precision<S>, E: Element>(
     pointer: *const E,
     offset: Index<S, P>,
     mask: Mask,
@@ -22,25 +21,16 @@ pub(super) unsafe fn gather<S: Simd, P: Precision<S>, E: Element>(
         if TypeId::of::<S>() == TypeId::of::<pulp::x86::V4>() {
             // SAFETY: the instruction set is there, because `S` is, and the offsets are inside by contract.
             let lanes = unsafe { x86::gather_8(pointer.cast(), offset.base(), offset.steps(), mask) };
-            return Some(as_register(lanes));
+            return Some(renamed(lanes));
         }
         if TypeId::of::<S>() == TypeId::of::<pulp::x86::V3>() {
             // SAFETY: as above.
             let lanes = unsafe { x86::gather_4(pointer.cast(), offset.base(), offset.steps(), mask) };
-            return Some(as_register(lanes));
+            return Some(renamed(lanes));
         }
     }
     let _ = (pointer, offset, mask);
     None
-}
-
-/// A register under its other name.
-#[inline(always)]
-fn as_register<A: Copy, R: Copy>(register: A) -> R {
-    // Not a constant: instantiated for branches that never run, too.
-    assert!(size_of::<A>() == size_of::<R>(), "one register");
-    // SAFETY: both are the same register of plain data.
-    unsafe { std::mem::transmute_copy(&register) }
 }
 
 /// What a lane adds to the base of an index.

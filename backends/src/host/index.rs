@@ -2,9 +2,8 @@
 
 use super::Host;
 use super::gather::Steps;
-use super::pack::{MAX_LANES, Mask, Precision};
+use super::pack::{MAX_LANES, Mask, Precision, Set};
 use farro_portability::{Carry, Integer, Leaf, Select};
-use pulp::Simd;
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -68,7 +67,7 @@ fn keep(lanes: Lanes) -> i64 {
     })
 }
 
-impl<S: Simd, P: Precision<S>> Index<S, P> {
+impl<S: Set, P: Precision<S>> Index<S, P> {
     #[inline(always)]
     fn new(base: i64, step: i64) -> Self {
         Index { base, step, marker: PhantomData }
@@ -202,19 +201,19 @@ impl<S: Simd, P: Precision<S>> Index<S, P> {
     }
 }
 
-impl<S: Simd, P: Precision<S>> From<i32> for Index<S, P> {
+impl<S: Set, P: Precision<S>> From<i32> for Index<S, P> {
     #[inline(always)]
     fn from(value: i32) -> Self {
         Index::uniform(i64::from(value))
     }
 }
-impl<S: Simd, P: Precision<S>> From<i64> for Index<S, P> {
+impl<S: Set, P: Precision<S>> From<i64> for Index<S, P> {
     #[inline(always)]
     fn from(value: i64) -> Self {
         Index::uniform(value)
     }
 }
-impl<S: Simd, P: Precision<S>> From<usize> for Index<S, P> {
+impl<S: Set, P: Precision<S>> From<usize> for Index<S, P> {
     #[inline(always)]
     fn from(value: usize) -> Self {
         Index::uniform(value as i64)
@@ -222,7 +221,7 @@ impl<S: Simd, P: Precision<S>> From<usize> for Index<S, P> {
 }
 
 // A general integer and a uniform one add up like others; whatever is general with anything else is rare.
-impl<S: Simd, P: Precision<S>> Add for Index<S, P> {
+impl<S: Set, P: Precision<S>> Add for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -232,7 +231,7 @@ impl<S: Simd, P: Precision<S>> Add for Index<S, P> {
         Index::new(self.base.wrapping_add(other.base), self.step.wrapping_add(other.step))
     }
 }
-impl<S: Simd, P: Precision<S>> Sub for Index<S, P> {
+impl<S: Set, P: Precision<S>> Sub for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -242,7 +241,7 @@ impl<S: Simd, P: Precision<S>> Sub for Index<S, P> {
         Index::new(self.base.wrapping_sub(other.base), self.step.wrapping_sub(other.step))
     }
 }
-impl<S: Simd, P: Precision<S>> Mul for Index<S, P> {
+impl<S: Set, P: Precision<S>> Mul for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
@@ -264,14 +263,14 @@ fn quotient(a: i64, b: i64) -> i64 {
 fn remainder(a: i64, b: i64) -> i64 {
     a.checked_rem(b).unwrap_or(0)
 }
-impl<S: Simd, P: Precision<S>> Div for Index<S, P> {
+impl<S: Set, P: Precision<S>> Div for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn div(self, other: Self) -> Self {
         if self.both_uniform(other) { Index::uniform(quotient(self.base, other.base)) } else { self.quotient(other) }
     }
 }
-impl<S: Simd, P: Precision<S>> Rem for Index<S, P> {
+impl<S: Set, P: Precision<S>> Rem for Index<S, P> {
     type Output = Self;
     #[inline(always)]
     fn rem(self, other: Self) -> Self {
@@ -281,7 +280,7 @@ impl<S: Simd, P: Precision<S>> Rem for Index<S, P> {
 
 macro_rules! literal_operator {
     ($($trait:ident $method:ident;)*) => {$(
-        impl<S: Simd, P: Precision<S>> $trait<i64> for Index<S, P> {
+        impl<S: Set, P: Precision<S>> $trait<i64> for Index<S, P> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: i64) -> Self {
@@ -292,7 +291,7 @@ macro_rules! literal_operator {
 }
 literal_operator! { Add add; Sub sub; Mul mul; Div div; Rem rem; }
 
-impl<S: Simd, P: Precision<S>> Select<Mask> for Index<S, P> {
+impl<S: Set, P: Precision<S>> Select<Mask> for Index<S, P> {
     #[inline(always)]
     fn select(mask: Mask, a: Self, b: Self) -> Self {
         match mask.0 {
@@ -304,7 +303,7 @@ impl<S: Simd, P: Precision<S>> Select<Mask> for Index<S, P> {
 }
 #[cold]
 #[inline(never)]
-fn select_general<S: Simd, P: Precision<S>>(bits: u32, a: Index<S, P>, b: Index<S, P>) -> Index<S, P> {
+fn select_general<S: Set, P: Precision<S>>(bits: u32, a: Index<S, P>, b: Index<S, P>) -> Index<S, P> {
     let (a, b) = (a.lanes(), b.lanes());
     Index::general(std::array::from_fn(|lane| if bits >> lane & 1 == 1 { a[lane] } else { b[lane] }))
 }
@@ -319,7 +318,7 @@ fn whole(value: bool) -> Mask {
     Mask(if value { u32::MAX } else { 0 })
 }
 
-impl<S: Simd, P: Precision<S>> Integer for Index<S, P> {
+impl<S: Set, P: Precision<S>> Integer for Index<S, P> {
     type Predicate = Mask;
     #[inline(always)]
     fn widen(self) -> Self {
@@ -391,7 +390,7 @@ impl<S: Simd, P: Precision<S>> Integer for Index<S, P> {
     }
 }
 
-impl<'c, S: Simd, P: Precision<S>> Carry<Host<'c, S, P>> for Index<S, P> {
+impl<'c, S: Set, P: Precision<S>> Carry<Host<'c, S, P>> for Index<S, P> {
     #[inline(always)]
     fn map_leaves(self, f: &mut impl FnMut(Leaf<Host<'c, S, P>>) -> Leaf<Host<'c, S, P>>) -> Self {
         match f(Leaf::Int(self)) {

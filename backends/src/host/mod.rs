@@ -10,7 +10,7 @@ mod pack;
 mod space;
 
 pub use index::Index;
-pub use pack::{Mask, Pack, Precision};
+pub use pack::{Mask, Pack, Precision, Set};
 pub use space::{HostPrecision, HostSpace, InstructionSet, OneLane};
 
 use access::{Change, HostBlock, Turn};
@@ -18,7 +18,6 @@ use farro_portability::{
     AtomicOp, Carry, Element, Integer, Leaf, Real, ScratchLevel, Select, Shift, Spread, Target, WorkItem, inlined,
 };
 use pack::MAX_LANES;
-use pulp::Simd;
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -43,20 +42,20 @@ pub(crate) struct TeamState {
 }
 
 /// The host target: instruction set `S`, arithmetic precision `P`.
-pub struct Host<'c, S: Simd, P: Precision<S>> {
+pub struct Host<'c, S: Set, P: Precision<S>> {
     state: &'c TeamState,
     marker: PhantomData<(S, P)>,
 }
 
-impl<S: Simd, P: Precision<S>> Clone for Host<'_, S, P> {
+impl<S: Set, P: Precision<S>> Clone for Host<'_, S, P> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<S: Simd, P: Precision<S>> Copy for Host<'_, S, P> {}
+impl<S: Set, P: Precision<S>> Copy for Host<'_, S, P> {}
 
-impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
+impl<'c, S: Set, P: Precision<S>> Host<'c, S, P> {
     #[inline(always)]
     fn lanes() -> usize {
         P::LANES
@@ -112,7 +111,7 @@ impl<'c, S: Simd, P: Precision<S>> Host<'c, S, P> {
 }
 
 #[inline(always)]
-fn select_leaves<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(mask: Mask, a: C, b: C) -> C {
+fn select_leaves<'c, S: Set, P: Precision<S>, C: Carry<Host<'c, S, P>>>(mask: Mask, a: C, b: C) -> C {
     a.zip_leaves(
         b,
         &mut inlined(
@@ -127,7 +126,7 @@ fn select_leaves<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(mask: M
 }
 
 #[inline(always)]
-fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lane: usize) -> C {
+fn lane_of<'c, S: Set, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lane: usize) -> C {
     value.map_leaves(&mut inlined(
         #[inline(always)]
         |leaf: Leaf<Host<'c, S, P>>| match leaf {
@@ -138,7 +137,7 @@ fn lane_of<'c, S: Simd, P: Precision<S>, C: Carry<Host<'c, S, P>>>(value: C, lan
 }
 
 /// From which lane of a vector a lane takes its value.
-fn source<S: Simd, P: Precision<S>>(lane: usize, length: usize, shift: Shift<Index<S, P>>) -> usize {
+fn source<S: Set, P: Precision<S>>(lane: usize, length: usize, shift: Shift<Index<S, P>>) -> usize {
     match shift {
         _ if lane >= length => lane,
         Shift::Down(places) if lane + places < length => lane + places,
@@ -153,7 +152,7 @@ fn source<S: Simd, P: Precision<S>>(lane: usize, length: usize, shift: Shift<Ind
 // values need not be in memory.
 #[cold]
 #[inline(never)]
-fn shift_reals<S: Simd, P: Precision<S>>(
+fn shift_reals<S: Set, P: Precision<S>>(
     length: usize,
     lanes: [P; MAX_LANES],
     shift: Shift<Index<S, P>>,
@@ -162,11 +161,11 @@ fn shift_reals<S: Simd, P: Precision<S>>(
 }
 #[cold]
 #[inline(never)]
-fn shift_ints<S: Simd, P: Precision<S>>(length: usize, value: Index<S, P>, shift: Shift<Index<S, P>>) -> Index<S, P> {
+fn shift_ints<S: Set, P: Precision<S>>(length: usize, value: Index<S, P>, shift: Shift<Index<S, P>>) -> Index<S, P> {
     Index::general(std::array::from_fn(|lane| value.lane(source(lane, length, shift))))
 }
 
-impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
+impl<'c, S: Set, P: Precision<S>> Target for Host<'c, S, P> {
     type Real = Pack<S, P>;
     type Int = Index<S, P>;
     type Predicate = Mask;
@@ -380,6 +379,10 @@ impl<'c, S: Simd, P: Precision<S>> Target for Host<'c, S, P> {
         HostBlock::team_owned(self.state.scratch[level].wrapping_add(first).cast())
     }
 
+    #[inline(always)]
+    fn prefetch<E: Element>(self, memory: HostBlock<E>, offset: impl FnOnce() -> Index<S, P>) {
+        access::prefetch::<S, P, E>(memory, offset());
+    }
     #[inline(always)]
     fn load<E: Element>(self, memory: HostBlock<E>, offset: Index<S, P>, _index: &[Index<S, P>]) -> Leaf<Self> {
         access::load::<S, P, E>(memory, offset, self.state.active.get())

@@ -47,20 +47,56 @@ impl Predicate for Mask {
 /// Packs exist only inside kernels that the host target runs, and it runs them only on an instruction set that was
 /// detected; so conjuring the (zero-sized) proof of detection again is sound there.
 #[inline(always)]
-pub(crate) fn token<S: Simd>() -> S {
+pub(crate) fn token<S: Set>() -> S {
     const { assert!(size_of::<S>() == 0) }
     // SAFETY: `S` has no bytes, and by the contract above its instruction set was detected.
     unsafe { std::mem::transmute_copy(&()) }
 }
 
+/// An instruction set with its registers as the compiler knows them. The structures that `pulp` calls registers live in
+/// memory until an optimizer has found out that they need not.
+pub trait Set: Simd {
+    /// A register of `f64`.
+    type F64: Copy + Send + Sync + 'static;
+    /// A register of `f32`.
+    type F32: Copy + Send + Sync + 'static;
+}
+impl Set for pulp::Scalar {
+    type F64 = f64;
+    type F32 = f32;
+}
+impl Set for pulp::Scalar256b {
+    type F64 = <Self as Simd>::f64s;
+    type F32 = <Self as Simd>::f32s;
+}
+#[cfg(target_arch = "x86_64")]
+impl Set for pulp::x86::V3 {
+    type F64 = std::arch::x86_64::__m256d;
+    type F32 = std::arch::x86_64::__m256;
+}
+#[cfg(target_arch = "x86_64")]
+impl Set for pulp::x86::V4 {
+    type F64 = std::arch::x86_64::__m512d;
+    type F32 = std::arch::x86_64::__m512;
+}
+
+/// A register under its other name.
 #[inline(always)]
-fn has_fused<S: Simd>() -> bool {
+pub(super) fn renamed<A: Copy, B: Copy>(register: A) -> B {
+    // Not a constant: instantiated for branches that never run, too.
+    assert!(size_of::<A>() == size_of::<B>(), "one register");
+    // SAFETY: both are the same register of plain data.
+    unsafe { std::mem::transmute_copy(&register) }
+}
+
+#[inline(always)]
+fn has_fused<S: Set>() -> bool {
     let set = TypeId::of::<S>();
     set != TypeId::of::<pulp::Scalar>() && set != TypeId::of::<pulp::Scalar256b>()
 }
 
 /// Scalars that packs are made of: `f64` and `f32`.
-pub trait Precision<S: Simd>: Real<Predicate = bool> + Send + Sync + PartialEq + 'static {
+pub trait Precision<S: Set>: Real<Predicate = bool> + Send + Sync + PartialEq + 'static {
     /// A SIMD register.
     type Register: Copy + Send + Sync + 'static;
     /// Lanes of a register.
@@ -110,82 +146,84 @@ pub trait Precision<S: Simd>: Real<Predicate = bool> + Send + Sync + PartialEq +
 }
 
 macro_rules! precision {
-    ($scalar:ty, $bits:ty, $register:ident, $lanes:ident, $mask:ident, $unsigned:ident,
+    ($scalar:ty, $bits:ty, $own:ident, $lanes:ident, $mask:ident, $unsigned:ident,
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $mul_add:ident $neg:ident $sqrt:ident $abs:ident
      $lt:ident $le:ident $eq:ident $select:ident $and:ident $gt:ident $splat_unsigned:ident $select_unsigned:ident
      $rotate:ident $store:ident $load:ident) => {
-        impl<S: Simd> Precision<S> for $scalar {
-            type Register = S::$register;
+        impl<S: Set> Precision<S> for $scalar {
+            type Register = S::$own;
             const LANES: usize = S::$lanes;
             #[inline(always)]
-            fn splat(value: Self) -> S::$register {
-                token::<S>().$splat(value)
+            fn splat(value: Self) -> S::$own {
+                renamed(token::<S>().$splat(value))
             }
             #[inline(always)]
-            fn add(a: S::$register, b: S::$register) -> S::$register {
-                token::<S>().$add(a, b)
+            fn add(a: S::$own, b: S::$own) -> S::$own {
+                renamed(token::<S>().$add(renamed(a), renamed(b)))
             }
             #[inline(always)]
-            fn sub(a: S::$register, b: S::$register) -> S::$register {
-                token::<S>().$sub(a, b)
+            fn sub(a: S::$own, b: S::$own) -> S::$own {
+                renamed(token::<S>().$sub(renamed(a), renamed(b)))
             }
             #[inline(always)]
-            fn mul(a: S::$register, b: S::$register) -> S::$register {
-                token::<S>().$mul(a, b)
+            fn mul(a: S::$own, b: S::$own) -> S::$own {
+                renamed(token::<S>().$mul(renamed(a), renamed(b)))
             }
             #[inline(always)]
-            fn div(a: S::$register, b: S::$register) -> S::$register {
-                token::<S>().$div(a, b)
+            fn div(a: S::$own, b: S::$own) -> S::$own {
+                renamed(token::<S>().$div(renamed(a), renamed(b)))
             }
             #[inline(always)]
-            fn mul_add(a: S::$register, b: S::$register, c: S::$register) -> S::$register {
+            fn mul_add(a: S::$own, b: S::$own, c: S::$own) -> S::$own {
                 let simd = token::<S>();
                 // Without instructions for it, a fused product would be a library call for each lane.
-                if has_fused::<S>() { simd.$mul_add(a, b, c) } else { simd.$add(simd.$mul(a, b), c) }
+                let (a, b, c) = (renamed(a), renamed(b), renamed(c));
+                renamed(if has_fused::<S>() { simd.$mul_add(a, b, c) } else { simd.$add(simd.$mul(a, b), c) })
             }
             #[inline(always)]
-            fn neg(a: S::$register) -> S::$register {
-                token::<S>().$neg(a)
+            fn neg(a: S::$own) -> S::$own {
+                renamed(token::<S>().$neg(renamed(a)))
             }
             #[inline(always)]
-            fn sqrt(a: S::$register) -> S::$register {
-                token::<S>().$sqrt(a)
+            fn sqrt(a: S::$own) -> S::$own {
+                renamed(token::<S>().$sqrt(renamed(a)))
             }
             #[inline(always)]
-            fn abs(a: S::$register) -> S::$register {
-                token::<S>().$abs(a)
+            fn abs(a: S::$own) -> S::$own {
+                renamed(token::<S>().$abs(renamed(a)))
             }
             #[inline(always)]
-            fn lt(a: S::$register, b: S::$register) -> Mask {
-                bits_of!($bits, S, S::$lanes, token::<S>().$lt(a, b), $select_unsigned, $splat_unsigned)
+            fn lt(a: S::$own, b: S::$own) -> Mask {
+                bits_of!($bits, S, S::$lanes, token::<S>().$lt(renamed(a), renamed(b)), $select_unsigned, $splat_unsigned)
             }
             #[inline(always)]
-            fn le(a: S::$register, b: S::$register) -> Mask {
-                bits_of!($bits, S, S::$lanes, token::<S>().$le(a, b), $select_unsigned, $splat_unsigned)
+            fn le(a: S::$own, b: S::$own) -> Mask {
+                bits_of!($bits, S, S::$lanes, token::<S>().$le(renamed(a), renamed(b)), $select_unsigned, $splat_unsigned)
             }
             #[inline(always)]
-            fn equals(a: S::$register, b: S::$register) -> Mask {
-                bits_of!($bits, S, S::$lanes, token::<S>().$eq(a, b), $select_unsigned, $splat_unsigned)
+            fn equals(a: S::$own, b: S::$own) -> Mask {
+                bits_of!($bits, S, S::$lanes, token::<S>().$eq(renamed(a), renamed(b)), $select_unsigned, $splat_unsigned)
             }
             #[inline(always)]
-            fn select(mask: Mask, a: S::$register, b: S::$register) -> S::$register {
-                token::<S>().$select(register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask), a, b)
+            fn select(mask: Mask, a: S::$own, b: S::$own) -> S::$own {
+                let mask = register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask);
+                renamed(token::<S>().$select(mask, renamed(a), renamed(b)))
             }
             #[inline(always)]
-            fn rotate_down(a: S::$register, places: usize) -> S::$register {
-                token::<S>().$rotate(a, places)
+            fn rotate_down(a: S::$own, places: usize) -> S::$own {
+                renamed(token::<S>().$rotate(renamed(a), places))
             }
             #[inline(always)]
-            unsafe fn store_masked(mask: Mask, pointer: *mut Self, value: S::$register) {
+            unsafe fn store_masked(mask: Mask, pointer: *mut Self, value: S::$own) {
                 let selected = register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask);
                 // SAFETY: by contract.
-                unsafe { token::<S>().$store(MemMask::new(selected), pointer, value) }
+                unsafe { token::<S>().$store(MemMask::new(selected), pointer, renamed(value)) }
             }
             #[inline(always)]
-            unsafe fn load_masked(mask: Mask, pointer: *const Self) -> S::$register {
+            unsafe fn load_masked(mask: Mask, pointer: *const Self) -> S::$own {
                 let selected = register_mask!(S, $bits, $unsigned, $and $gt $splat_unsigned, mask);
                 // SAFETY: by contract.
-                unsafe { token::<S>().$load(MemMask::new(selected), pointer) }
+                unsafe { renamed(token::<S>().$load(MemMask::new(selected), pointer)) }
             }
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
@@ -255,22 +293,22 @@ pub(crate) fn spread_lanes<A: Copy + Default, R: Copy>(register: R) -> [A; MAX_L
     lanes
 }
 
-precision!(f64, u64, f64s, F64_LANES, m64s, u64s,
+precision!(f64, u64, F64, F64_LANES, m64s, u64s,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s mul_add_e_f64s neg_f64s sqrt_f64s abs_f64s
     less_than_f64s less_than_or_equal_f64s equal_f64s select_f64s and_u64s greater_than_u64s splat_u64s select_u64s
     rotate_left_f64s mask_store_ptr_f64s mask_load_ptr_f64s);
-precision!(f32, u32, f32s, F32_LANES, m32s, u32s,
+precision!(f32, u32, F32, F32_LANES, m32s, u32s,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s mul_add_e_f32s neg_f32s sqrt_f32s abs_f32s
     less_than_f32s less_than_or_equal_f32s equal_f32s select_f32s and_u32s greater_than_u32s splat_u32s select_u32s
     rotate_left_f32s mask_store_ptr_f32s mask_load_ptr_f32s);
 
 /// A real of the host target: one register of instruction set `S`.
 #[derive(Clone, Copy)]
-pub struct Pack<S: Simd, P: Precision<S>>(pub(crate) P::Register);
+pub struct Pack<S: Set, P: Precision<S>>(pub(crate) P::Register);
 
 macro_rules! pack_operator {
     ($($trait:ident $method:ident;)*) => {$(
-        impl<S: Simd, P: Precision<S>> $trait for Pack<S, P> {
+        impl<S: Set, P: Precision<S>> $trait for Pack<S, P> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -281,20 +319,20 @@ macro_rules! pack_operator {
 }
 pack_operator! { Add add; Sub sub; Mul mul; Div div; }
 
-impl<S: Simd, P: Precision<S>> Neg for Pack<S, P> {
+impl<S: Set, P: Precision<S>> Neg for Pack<S, P> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
         Pack(<P as Precision<S>>::neg(self.0))
     }
 }
-impl<S: Simd, P: Precision<S>> Select<Mask> for Pack<S, P> {
+impl<S: Set, P: Precision<S>> Select<Mask> for Pack<S, P> {
     #[inline(always)]
     fn select(mask: Mask, a: Self, b: Self) -> Self {
         Pack(<P as Precision<S>>::select(mask, a.0, b.0))
     }
 }
-impl<S: Simd, P: Precision<S>> Real for Pack<S, P> {
+impl<S: Set, P: Precision<S>> Real for Pack<S, P> {
     type Predicate = Mask;
     #[inline(always)]
     fn lit(value: f64) -> Self {
@@ -334,7 +372,7 @@ impl<S: Simd, P: Precision<S>> Real for Pack<S, P> {
     }
 }
 
-impl<'c, S: Simd, P: Precision<S>> Carry<Host<'c, S, P>> for Pack<S, P> {
+impl<'c, S: Set, P: Precision<S>> Carry<Host<'c, S, P>> for Pack<S, P> {
     #[inline(always)]
     fn map_leaves(self, f: &mut impl FnMut(Leaf<Host<'c, S, P>>) -> Leaf<Host<'c, S, P>>) -> Self {
         match f(Leaf::Real(self)) {
@@ -355,7 +393,7 @@ impl<'c, S: Simd, P: Precision<S>> Carry<Host<'c, S, P>> for Pack<S, P> {
     }
 }
 
-impl<S: Simd, P: Precision<S>> Pack<S, P> {
+impl<S: Set, P: Precision<S>> Pack<S, P> {
     /// One lane, in all lanes.
     #[inline(always)]
     pub(crate) fn lane(self, lane: usize) -> Self {

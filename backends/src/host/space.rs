@@ -2,7 +2,7 @@
 
 use super::access::HostBlock;
 use super::index::Index;
-use super::pack::{Pack, Precision};
+use super::pack::{Pack, Precision, Set};
 use super::{Host, SLOT_BYTES, TeamState};
 use crate::launch::{Arguments, Prepared, PreparedKernels};
 use farro_portability::{
@@ -96,25 +96,16 @@ macro_rules! host_precision {
             }
             #[inline]
             fn run<K: Kernel>(set: InstructionSet, job: TeamJob<'_, '_, K>) {
-                let job = InPrecision { job, marker: PhantomData::<$scalar> };
                 match set {
                     #[cfg(target_arch = "x86_64")]
-                    InstructionSet::Avx2 => vectorize(pulp::x86::V3::try_new(), job),
+                    InstructionSet::Avx2 => vectorize::<_, $scalar, K>(pulp::x86::V3::try_new(), job),
                     #[cfg(target_arch = "x86_64")]
-                    InstructionSet::Avx512 => vectorize(pulp::x86::V4::try_new(), job),
+                    InstructionSet::Avx512 => vectorize::<_, $scalar, K>(pulp::x86::V4::try_new(), job),
                     #[cfg(any(feature = "portable", not(target_arch = "x86_64")))]
-                    InstructionSet::Portable => vectorize(Some(pulp::Scalar256b), job),
+                    InstructionSet::Portable => vectorize::<_, $scalar, K>(Some(pulp::Scalar256b), job),
                     #[cfg(not(feature = "portable"))]
                     _ => {}
                 }
-            }
-        }
-
-        impl<K: Kernel> WithSimd for InPrecision<'_, '_, K, $scalar> {
-            type Output = ();
-            #[inline(always)]
-            fn with_simd<S: Simd>(self, _simd: S) {
-                run_team::<S, $scalar, K>(self.job);
             }
         }
     )*};
@@ -122,10 +113,10 @@ macro_rules! host_precision {
 host_precision!(f64, f32);
 
 #[inline]
-fn vectorize<S: Simd>(simd: Option<S>, job: impl WithSimd<Output = ()>) {
+fn vectorize<S: Set, P: Precision<S>, K: Kernel>(simd: Option<S>, job: TeamJob<'_, '_, K>) {
     // The set was found when the space was made.
     if let Some(simd) = simd {
-        Simd::vectorize(simd, job);
+        Simd::vectorize(simd, InTypes { job, marker: PhantomData::<(S, P)> });
     }
 }
 
@@ -143,13 +134,22 @@ impl HostPrecision for OneLane {
     }
     #[inline]
     fn run<K: Kernel>(_set: InstructionSet, job: TeamJob<'_, '_, K>) {
-        vectorize(Some(Scalar), InPrecision { job, marker: PhantomData::<f64> });
+        vectorize::<_, f64, K>(Some(Scalar), job);
     }
 }
 
-struct InPrecision<'a, 'v, K: Kernel, P> {
+/// A team with its instruction set `S` and precision `P`.
+struct InTypes<'a, 'v, K: Kernel, M> {
     job: TeamJob<'a, 'v, K>,
-    marker: PhantomData<P>,
+    marker: PhantomData<M>,
+}
+
+impl<S: Set, P: Precision<S>, K: Kernel> WithSimd for InTypes<'_, '_, K, (S, P)> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<Same: Simd>(self, _simd: Same) {
+        run_team::<S, P, K>(self.job);
+    }
 }
 
 /// One team of a launch.
@@ -186,7 +186,7 @@ thread_local! {
 }
 
 #[inline(always)]
-fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
+fn run_team<S: Set, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
     let (team_size, vector_length) = (job.policy.team_size(), job.policy.vector_length());
     let packs = team_size * vector_length.div_ceil(P::LANES);
     let private_bytes = packs * job.info.private_slots * SLOT_BYTES;
@@ -217,7 +217,7 @@ fn run_team<S: Simd, P: Precision<S>, K: Kernel>(job: TeamJob<'_, '_, K>) {
 
 /// Host numbers as uniform integers.
 #[inline(always)]
-fn indices<S: Simd, P: Precision<S>, const R: usize>(values: [usize; R]) -> [Index<S, P>; R] {
+fn indices<S: Set, P: Precision<S>, const R: usize>(values: [usize; R]) -> [Index<S, P>; R] {
     let mut indices = [Index::uniform(0); R];
     for (index, value) in indices.iter_mut().zip(values) {
         *index = Index::from(value);
@@ -225,11 +225,11 @@ fn indices<S: Simd, P: Precision<S>, const R: usize>(values: [usize; R]) -> [Ind
     indices
 }
 
-struct IntoKernel<'c, S: Simd, P: Precision<S>> {
+struct IntoKernel<'c, S: Set, P: Precision<S>> {
     host: Host<'c, S, P>,
 }
 
-impl<'a, 'c, S: Simd, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c, S, P>> for IntoKernel<'c, S, P> {
+impl<'a, 'c, S: Set, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c, S, P>> for IntoKernel<'c, S, P> {
     #[inline(always)]
     fn real(&mut self, _name: &'static str, value: &f64) -> Pack<S, P> {
         Pack::lit(*value)

@@ -338,6 +338,20 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             },
         )
     }
+    /// Fetches what the next layer reads.
+    #[inline(always)]
+    fn prefetch(&self, item: WorkItem<T>, row: usize, level: T::Int) {
+        for c in 0..3 {
+            self.args.u.prefetch(
+                #[inline(always)]
+                || [T::Int::from(c), self.subdomain, self.x(item), self.clamped_y(item, row), level + 2],
+            );
+        }
+        self.args.k.prefetch(
+            #[inline(always)]
+            || [self.subdomain, self.x(item), self.clamped_y(item, row), level + 2],
+        );
+    }
     /// The same without the constrained part of the velocity.
     #[inline(always)]
     fn constrained(&self, node: Node<T::Real>, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
@@ -452,6 +466,7 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
             self.nodes.set_array(slot + NEXT, self.load(item, row, (level + 2).min(self.cells[2])));
             raw
         } else {
+            self.prefetch(item, row, level);
             self.load(item, row, level + 1)
         };
         let high = self.constrained(raw, item, row, level + 1);
