@@ -1,5 +1,5 @@
 //! The viscous operator's kernels by name, without a device: as traced programs and as counts. Functions that trace all
-//! kernels are `#[inline]`, so that only programs that call them compile them.
+//! kernels are `#[inline]` in release builds, so that only programs that call them compile them; tests share one copy.
 //!
 //! ```
 //! use farro::kernels::{Choice, element_kernel, record};
@@ -160,7 +160,7 @@ impl Typed for Record {
 ///
 /// # Errors
 /// When the tunables are not possible.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub fn record(choice: &Choice) -> Result<Vec<Recorded>, ViscousError> {
     // Extents are arguments of a kernel; any shell that is wide enough for a vector will do.
     record_on(choice, 6, 1)
@@ -170,7 +170,7 @@ pub fn record(choice: &Choice) -> Result<Vec<Recorded>, ViscousError> {
 ///
 /// # Errors
 /// When the tunables or the shell are not possible.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub fn record_on(choice: &Choice, level: u32, radial_cells: usize) -> Result<Vec<Recorded>, ViscousError> {
     choice.config.check()?;
     typed(choice.precision, choice.layout, Record { config: choice.config, level, radial_cells })
@@ -248,7 +248,7 @@ impl Typed for RecordProbe {
 ///
 /// # Errors
 /// When the tunables are not possible, or an apply with them does not launch the kernel.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub fn record_kernel(named: Named, choice: &Choice) -> Result<Recorded, ViscousError> {
     let variant = named.variant();
     let launches = match named {
@@ -300,7 +300,7 @@ fn computed_cells(config: &Config, level: u32, radial_cells: usize) -> f64 {
 ///
 /// # Errors
 /// When the tunables are not possible.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub fn count_for(choice: &Choice, level: u32, radial_cells: usize) -> Result<Counted, ViscousError> {
     let (small, few) = (level.min(COUNTED.0), radial_cells.min(COUNTED.1));
     let counted = count(choice, small, few)?;
@@ -331,7 +331,7 @@ impl Typed for Count {
 ///
 /// # Errors
 /// When the tunables are not possible.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub fn count(choice: &Choice, level: u32, radial_cells: usize) -> Result<Counted, ViscousError> {
     choice.config.check()?;
     typed(choice.precision, choice.layout, Count { config: choice.config, level, radial_cells })

@@ -142,7 +142,7 @@ pub struct Subject {
 ///
 /// # Errors
 /// When the tunables are not possible; a missing compiler is part of the row.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline)]
 pub fn inspect(
     subject: &Subject,
     arch: &str,
