@@ -249,6 +249,9 @@ impl<'a, 'c, S: Set, P: Precision<S>> Binder<Borrowed<'a, HostMemory>, Host<'c, 
     }
 }
 
+/// Stack of a thread. Without optimization, the values of all inlined parts of a kernel lie there side by side.
+const STACK_BYTES: usize = 64 << 20;
+
 /// The host: a pool of threads and an instruction set, computing in precision `P`.
 ///
 /// Storage precision is that of the views, so `HostSpace<f64>` with views of `f32` loads 32 bits and computes with 64.
@@ -288,7 +291,8 @@ impl<P: HostPrecision> HostSpace<P> {
         if !(1..=4096).contains(&threads) {
             return Err(refuse(format!("{threads} threads were asked for; 1 to 4096 are possible")));
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| refuse(e.to_string()))?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
+        let pool = pool.map_err(|e| refuse(e.to_string()))?;
         let (bits, lanes) = (8 * size_of::<P::Storage>(), P::lanes(set));
         let plural = |n: usize| if n == 1 { "" } else { "s" };
         let (s, lane_s) = (plural(threads), plural(lanes));
