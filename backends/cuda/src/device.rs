@@ -254,6 +254,7 @@ fn init() -> Result<&'static Driver> {
         // SAFETY: the driver is loaded; 0 is the only flag there is.
         match unsafe { sys::cuInit(0) } {
             CUresult::CUDA_SUCCESS => Ok(driver),
+            // NVIDIA's word for the library that toolkits ship to link against.
             CUresult::CUDA_ERROR_STUB_LIBRARY => Err(CudaError::NoDevice {
                 reason: format!("{} is a toolkit's stub, not a driver; take it off LD_LIBRARY_PATH", driver.path),
             }),
