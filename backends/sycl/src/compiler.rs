@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SyclError};
 use crate::queue::{Kernel, Queue, Resources};
+use crate::stack::with_large_stack;
 use farro_backends::device::{DeviceCompiler, DeviceKernel};
 use farro_backends::print::{Dialect, Passes, Printed, Style, print_with};
 use farro_backends::trace::Program;
@@ -121,7 +122,8 @@ impl DeviceCompiler for QueueCompiler {
     fn compile(&self, program: &Program, passes: Passes) -> Result<CompiledKernel> {
         let begin = Instant::now();
         let printed = self.print(program, passes)?;
-        let build = self.queue.build(&printed, &self.options(&printed))?;
+        let options = self.options(&printed);
+        let build = with_large_stack(|| self.queue.build(&printed, &options))?;
         Ok(CompiledKernel {
             kernel: Arc::new(Kernel::new(Arc::clone(&self.queue), &printed, &build)),
             printed,

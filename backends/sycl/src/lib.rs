@@ -46,6 +46,7 @@ mod opencl;
 mod opencl_info;
 mod queue;
 mod space;
+mod stack;
 mod sycl;
 
 pub use compiler::{CompileOptions, CompiledKernel, QueueCompiler};

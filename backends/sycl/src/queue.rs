@@ -2,9 +2,10 @@
 
 use crate::device::Properties;
 use crate::error::{Result, SyclError};
+use crate::stack::with_large_stack;
 use farro_backends::print::{Printed, PrintedParameter, RawValue};
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel's handle; what it means is the queue's business.
 pub(crate) type Handle = usize;
@@ -62,6 +63,8 @@ pub struct Kernel {
     /// Which parameters are addresses.
     pub(crate) is_pointer: Vec<bool>,
     pub(crate) max_work_group: usize,
+    /// The sizes of work-groups that it was launched with.
+    launched: Mutex<Vec<usize>>,
 }
 
 impl Kernel {
@@ -73,7 +76,20 @@ impl Kernel {
             name: printed.kernel.clone(),
             is_pointer: printed.parameters.iter().map(is_pointer).collect(),
             max_work_group: build.resources.max_work_group,
+            launched: Mutex::default(),
         }
+    }
+    /// Whether a launch with so many work-items may compile once more: a CPU's driver does for each size of a group.
+    fn compiles(&self, items: usize) -> bool {
+        if self.queue.properties().is_gpu {
+            return false;
+        }
+        let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = !launched.contains(&items);
+        if is_new {
+            launched.push(items);
+        }
+        is_new
     }
     /// # Safety
     /// As [`Queue::submit`].
@@ -87,7 +103,8 @@ impl Kernel {
             });
         }
         // SAFETY: passed on from this function's contract.
-        unsafe { self.queue.submit(self, teams, items, values) }
+        let submit = || unsafe { self.queue.submit(self, teams, items, values) };
+        if self.compiles(items) { with_large_stack(submit) } else { submit() }
     }
 }
 
