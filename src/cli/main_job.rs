@@ -15,7 +15,7 @@ use super::target::{self, Backend, Target};
 use farro::ceilings::{Ceilings, Sizes};
 use farro_backends::host::{HostPrecision, InstructionSet};
 use farro_fem::viscosity::Profile;
-use farro_fem::viscous::{Accumulator, Boundary, Config, Rule, Variant};
+use farro_fem::viscous::{Boundary, Config, Rule, Variant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::path::Path;
@@ -84,18 +84,12 @@ pub struct Results {
     pub seconds: f64,
 }
 
-type Rung = (Variant, Accumulator, Rule);
-
-fn config(backend: Backend, (variant, accumulator, rule): Rung, radial_cells: usize) -> Config {
-    defaults::config(backend, variant, accumulator, rule, Boundary::DIRICHLET, radial_cells)
-}
-
-/// The rungs that run on a target: all of them where kernels are fast, cheap ones with a single lane.
-fn rungs(target: &Target) -> Vec<Rung> {
-    // Marching exchanges lanes, so it needs several.
-    let cheap = |&(variant, _, _): &Rung| matches!(variant, Variant::ArReduc | Variant::Shmem);
-    let all = defaults::ladder().into_iter();
-    if target.backend == Backend::OneLane { all.filter(cheap).collect() } else { all.collect() }
+/// The ladder's configurations on a backend.
+fn configs(backend: Backend, problem: &Problem) -> Vec<Config> {
+    let config = |(variant, accumulator, rule)| {
+        defaults::config(backend, variant, accumulator, rule, Boundary::DIRICHLET, problem.mesh.cells()[2])
+    };
+    defaults::ladder().into_iter().map(config).collect()
 }
 
 struct Bar(ProgressBar);
@@ -123,8 +117,7 @@ fn choose_level(profile: &Profile, targets: &[Target], bar: &Bar) -> Result<u32,
     let problem = Problem::new(&ProblemSpec::level(QUICK_LEVEL), profile)?;
     let mut level = QUICK_LEVEL + 3;
     for target in targets {
-        let rungs = rungs(target);
-        let configs: Vec<_> = rungs.iter().map(|&rung| config(target.backend, rung, problem.mesh.cells()[2])).collect();
+        let configs = configs(target.backend, &problem);
         let progress = |_: usize| bar.say("quick timing");
         let job = Measure {
             problem: &problem,
@@ -160,10 +153,10 @@ fn budget(targets: &[Target]) -> f64 {
 /// What the sanitizer says of each rung, on a small shell.
 fn checked(profile: &Profile, bar: &Bar) -> Result<Vec<String>, CliError> {
     let problem = Problem::new(&ProblemSpec::level(CHECKED_LEVEL), profile)?;
-    let rungs = defaults::ladder();
-    let configs: Vec<_> = rungs.iter().map(|&rung| config(Backend::Checked, rung, problem.mesh.cells()[2])).collect();
+    let ladder = defaults::ladder();
+    let configs = configs(Backend::Checked, &problem);
     let progress = |number: usize| {
-        let (variant, accumulator, rule) = rungs[number];
+        let (variant, accumulator, rule) = ladder[number];
         bar.step(format!("checked: {}", label(variant, accumulator, rule)));
     };
     let job =
@@ -188,11 +181,11 @@ fn counted(profile: &Profile, bar: &Bar) -> Result<Vec<Option<Work>>, CliError> 
     let problem = Problem::new(&ProblemSpec::level(COUNT_LEVEL), profile)?;
     let best = InstructionSet::best();
     let lanes = Some(<f64 as HostPrecision>::lanes(best).max(4));
-    let rungs = defaults::ladder();
+    let ladder = defaults::ladder();
     let configs: Vec<_> =
-        rungs.iter().map(|&rung| Config { lanes, ..config(Backend::Host, rung, problem.mesh.cells()[2]) }).collect();
+        configs(Backend::Host, &problem).into_iter().map(|config| Config { lanes, ..config }).collect();
     let progress = |number: usize| {
-        let (variant, accumulator, rule) = rungs[number];
+        let (variant, accumulator, rule) = ladder[number];
         bar.step(format!("count: {}", label(variant, accumulator, rule)));
     };
     counts::work(&problem, &configs, Precision::F64, LAYOUT, &progress)
@@ -207,23 +200,21 @@ pub fn run() -> Result<(), CliError> {
     let machine = Machine::this();
     let profile = Profile::builtin();
     line(format!("farro {}: the viscous operator on a spherical shell, on {}", machine.farro, machine.cpu))?;
-    let mut targets = target::fast_targets();
+    let targets = target::fast_targets();
     if targets.len() == 1 {
         line("skipped: cuda (farro devices says why)")?;
     }
-    let fast = targets.clone();
-    targets.insert(1, Target::new(Backend::OneLane));
     let ladder = defaults::ladder();
-    let steps = targets.iter().map(|target| rungs(target).len() * (1 + REPEAT)).sum::<usize>() + 2 * ladder.len();
+    let steps = (targets.len() * (1 + REPEAT) + 2) * ladder.len();
     let bar = Bar::new(steps);
     bar.say("ceilings");
     let mut measured_ceilings = Vec::new();
-    for target in &fast {
+    for target in &targets {
         let sizes = Sizes { elements: 1 << 24, ..Sizes::default() };
         let (space, measured) = ceilings::of(target, Precision::F64, sizes, false)?;
         measured_ceilings.push((target.backend, space, measured));
     }
-    let level = choose_level(&profile, &fast, &bar)?;
+    let level = choose_level(&profile, &targets, &bar)?;
     let checked = checked(&profile, &bar)?;
     let counted = counted(&profile, &bar)?;
     let problem = Problem::new(&ProblemSpec::level(level), &profile)?;
@@ -233,17 +224,16 @@ pub fn run() -> Result<(), CliError> {
     let mut rows = Vec::new();
     let mut textbook: Vec<f64> = Vec::new();
     for target in &targets {
-        let rungs = rungs(target);
-        let configs: Vec<_> = rungs.iter().map(|&rung| config(target.backend, rung, problem.mesh.cells()[2])).collect();
+        let configs = configs(target.backend, &problem);
         let progress = |number: usize| {
-            let (variant, accumulator, rule) = rungs[number];
+            let (variant, accumulator, rule) = ladder[number];
             bar.step(format!("{}: {}", target.backend.name(), label(variant, accumulator, rule)));
         };
         let job = Measure {
             problem: &problem,
             configs: &configs,
             repeat: REPEAT,
-            budget: budget(&fast),
+            budget: budget(&targets),
             keep: Keep::All,
             progress: &progress,
         };
@@ -256,14 +246,13 @@ pub fn run() -> Result<(), CliError> {
         };
         if textbook.is_empty() {
             let place =
-                rungs.iter().position(|&(variant, _, rule)| variant == Variant::Textbook && rule == Rule::OneByOne);
+                ladder.iter().position(|&(variant, _, rule)| variant == Variant::Textbook && rule == Rule::OneByOne);
             if let Some(Ok(applied)) = place.map(|place| &measured.applied[place]) {
                 textbook.clone_from(&applied.values);
             }
         }
-        for (&rung, applied) in rungs.iter().zip(&mut measured.applied) {
+        for ((place, &rung), applied) in ladder.iter().enumerate().zip(&mut measured.applied) {
             let (variant, accumulator, rule) = rung;
-            let place = ladder.iter().position(|&other| other == rung).unwrap_or(0);
             let ceiling = measured_ceilings.iter().find(|(backend, ..)| *backend == target.backend).map(|(.., c)| *c);
             let mut row = Row {
                 target: measured.space.clone(),

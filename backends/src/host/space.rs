@@ -23,7 +23,7 @@ pub enum InstructionSet {
     Portable,
     /// AVX2 and FMA.
     Avx2,
-    /// AVX-512.
+    /// AVX-512. Compiled only with the feature `avx512`, which is on by default.
     Avx512,
 }
 
@@ -46,7 +46,7 @@ impl InstructionSet {
             if pulp::x86::V3::try_new().is_some() {
                 sets.push(InstructionSet::Avx2);
             }
-            if pulp::x86::V4::try_new().is_some() {
+            if cfg!(feature = "avx512") && pulp::x86::V4::try_new().is_some() {
                 sets.push(InstructionSet::Avx512);
             }
         }
@@ -99,11 +99,12 @@ macro_rules! host_precision {
                 match set {
                     #[cfg(target_arch = "x86_64")]
                     InstructionSet::Avx2 => vectorize::<_, $scalar, K>(pulp::x86::V3::try_new(), job),
-                    #[cfg(target_arch = "x86_64")]
+                    #[cfg(all(feature = "avx512", target_arch = "x86_64"))]
                     InstructionSet::Avx512 => vectorize::<_, $scalar, K>(pulp::x86::V4::try_new(), job),
                     #[cfg(any(feature = "portable", not(target_arch = "x86_64")))]
                     InstructionSet::Portable => vectorize::<_, $scalar, K>(Some(pulp::Scalar256b), job),
-                    #[cfg(not(feature = "portable"))]
+                    // Not compiled, so no space has it.
+                    #[allow(unreachable_patterns)]
                     _ => {}
                 }
             }
