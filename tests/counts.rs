@@ -6,6 +6,7 @@ use farro_fem::viscous::{
     Accumulator, Boundary, Config, FieldLayout, LateralFastest, Mode, RadiusFastest, TileShape, Variant,
     ViscousOperator,
 };
+use farro_test_kernels as _;
 
 /// Counts of the element kernel of one apply on a shell of level `level` with `radial_cells` layers.
 fn counts_of<L: FieldLayout>(level: u32, radial_cells: usize, config: Config) -> Counts {

@@ -1,7 +1,7 @@
 //! Every check that needs a GPU, in one binary that can be carried to a machine that has one:
 //!
 //! ```text
-//! cargo build --release --package farro-cuda --example cuda_smoke
+//! cargo build --release --package farro-cuda --features carried --example cuda_smoke
 //! target/release/examples/cuda_smoke [NAME..]
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Every check of `CudaSpace`, in one binary that can be carried to a machine with a GPU:
 //!
 //! ```text
-//! cargo build --release --package farro-cuda --example cuda_space
+//! cargo build --release --package farro-cuda --features carried --example cuda_space
 //! target/release/examples/cuda_space [NAME..]
 //! ```
 //!

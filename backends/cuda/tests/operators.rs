@@ -9,6 +9,7 @@ use farro_fem::viscous::{
     Accumulator, Config, FieldLayout, LateralFastest, Mode, RadiusFastest, TileShape, Variant, ViscousOperator,
 };
 use farro_portability::{Bounds, RealElement};
+use farro_test_kernels as _;
 use std::sync::Arc;
 
 /// The kernels of one application of the operator.

@@ -3,6 +3,7 @@
 #[path = "../../tests/golden_cases/mod.rs"]
 mod golden_cases;
 use farro_emulated::EmulatedSpace;
+use farro_test_kernels as _;
 
 #[test]
 fn golden_cases_as_host_cpp() {

@@ -3,6 +3,7 @@
 use farro_emulated::EmulatedSpace;
 use farro_fem::laws::{ViscousLaws, viscous_suite};
 use farro_fem::viscous::{Boundary, Condition, RadiusFastest};
+use farro_test_kernels as _;
 
 #[test]
 fn laws_as_host_cpp() {

@@ -5,6 +5,7 @@ use common::{ARCHITECTURES, compiler, element_kernel};
 use farro_fem::viscous::{Accumulator, Config, LateralFastest, RadiusFastest, TileShape, Variant};
 use farro_hip::{BoundsMeaning, F64Atomics, Options};
 use farro_portability::Bounds;
+use farro_test_kernels as _;
 
 /// A tile of 256 cells, one work item each.
 fn tuned(accumulator: Accumulator, bounds: Option<Bounds>) -> Config {

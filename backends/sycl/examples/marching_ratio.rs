@@ -1,5 +1,5 @@
 //! Marching on the SYCL device against the host target, in turns, in one run:
-//! `cargo run --release -p farro-sycl --example marching_ratio -- 6`.
+//! `cargo run --release -p farro-sycl --features measure --example marching_ratio -- 6`.
 
 use farro_backends::host::HostSpace;
 use farro_fem::mesh::{ShellMesh, ShellSpec};

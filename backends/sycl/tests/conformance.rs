@@ -3,6 +3,7 @@
 mod common;
 use farro_portability::{RealElement, Space, conformance};
 use farro_sycl::{Route, SyclSpace};
+use farro_test_kernels as _;
 
 /// Case by case, so that the log tells where a driver broke off. `FARRO_CASES=atomics` runs those that begin so.
 fn check<P: RealElement>(space: &SyclSpace<P>) {
@@ -10,6 +11,10 @@ fn check<P: RealElement>(space: &SyclSpace<P>) {
     let (mut passed, mut failures) = (0, Vec::new());
     let wanted = std::env::var("FARRO_CASES").unwrap_or_default();
     for name in conformance::cases().into_iter().filter(|name| name.starts_with(&wanted)) {
+        if let Some(reason) = common::too_slow(space, name) {
+            println!("skipped: {name} on {}: {reason}", space.name());
+            continue;
+        }
         let report = conformance::suite_of(space, |case| case == name);
         println!("{}", report.to_string().lines().nth(1).unwrap_or_default());
         for case in &report.cases {

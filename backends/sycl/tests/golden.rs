@@ -4,6 +4,7 @@ mod common;
 #[path = "../../tests/golden_cases/mod.rs"]
 mod golden_cases;
 use farro_sycl::Route;
+use farro_test_kernels as _;
 
 #[test]
 fn golden_cases_by_sycl() {

@@ -4,6 +4,7 @@ mod common;
 use farro_fem::laws::{ViscousLaws, viscous_suite};
 use farro_fem::viscous::{Boundary, Condition, LateralFastest};
 use farro_sycl::Route;
+use farro_test_kernels as _;
 
 #[test]
 fn laws_by_sycl() {
