@@ -88,3 +88,41 @@ fn without_a_compiler_the_row_says_what_is_missing() {
     assert!(inspect(&subject, "gfx0", None).expect("a row").built.is_err());
     assert!(family("sm_100").is_ok());
 }
+
+fn value(built: &farro::inspect::Built, name: &str) -> Option<u64> {
+    built.resources.iter().find(|resource| resource.name == name).map(|resource| resource.value)
+}
+
+#[test]
+fn code_objects_of_amd_tell_registers_and_waves() {
+    let test = "code_objects_of_amd_tell_registers_and_waves";
+    let bounds = Some(Bounds { max_threads: 128, min_blocks: 8 });
+    let of = |bounds| subject(Config { bounds, ..tuned(Accumulator::Tile) }, LayoutChoice::X);
+    let row = |bounds, arch| inspect(&of(bounds), arch, None).expect("a row").built;
+    let free = match row(None, "gfx90a") {
+        Ok(built) => built,
+        Err(reason) => return println!("skipped: {test}: {reason}"),
+    };
+    let vgprs = value(&free, "VGPR").expect("a count");
+    // The paper's equation: 512 registers of a SIMD, shared out in pieces of eight.
+    let waves = 512 / vgprs.next_multiple_of(8);
+    assert_eq!(value(&free, "waves/SIMD by registers"), Some(waves.min(8)), "{free:?}");
+    assert!(free.spill_bytes == 0 && !free.comparison_loop, "{free:?}");
+    let tight = row(bounds, "gfx90a").expect("the compiler is there");
+    assert!(value(&tight, "VGPR") <= Some(vgprs), "{tight:?}");
+    // No instruction of this one sums 64-bit numbers.
+    assert!(row(None, "gfx906").expect("the compiler is there").comparison_loop);
+    assert!(row(None, "gfx0000").expect_err("no such architecture").contains("gfx0000"));
+}
+
+#[test]
+fn devices_of_this_machine_tell_what_they_use() {
+    for arch in ["sycl:0", "opencl:0"] {
+        match inspect(&subject(tuned(Accumulator::Tile), LayoutChoice::X), arch, None).expect("a row").built {
+            Err(reason) => println!("skipped: devices_of_this_machine_tell_what_they_use: {arch}: {reason}"),
+            Ok(built) => assert!(value(&built, "largest team").is_some_and(|items| items > 0), "{built:?}"),
+        }
+    }
+    let error = inspect(&subject(marching(), LayoutChoice::X), "sycl:first", None).expect("a row").built;
+    assert!(error.expect_err("not a number").contains("sycl:first"));
+}

@@ -17,7 +17,7 @@ pub struct InspectArgs {
     /// Kernels, by the names of farro emit [default: every variant with every accumulator]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named)]
     kernel: Vec<Named>,
-    /// Architectures; they need not be there
+    /// Architectures: sm_90, gfx90a and the like need not be there; sycl:0 and opencl:0 are devices of this machine
     #[arg(long, value_delimiter = ',', default_value = "sm_80,sm_90,sm_100")]
     arch: Vec<String>,
     /// Refinement level of the shell for whose DoFs work is shown; above 5 it is counted on a smaller one and scaled

@@ -5,6 +5,8 @@
 //! new [`Family`] in [`FAMILIES`]; the table shows the columns that its rows have.
 
 mod cuda;
+mod hip;
+mod sycl;
 mod table;
 
 pub use table::{Cell, columns, csv, json};
@@ -55,7 +57,7 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: [Family; 1] = [cuda::FAMILY];
+pub const FAMILIES: [Family; 4] = [cuda::FAMILY, hip::FAMILY, sycl::SYCL, sycl::OPENCL];
 
 /// The family of an architecture.
 ///
@@ -249,6 +251,6 @@ mod tests {
         assert!(warnings[0].contains("64 bytes") && warnings[2].contains("5 teams"), "{warnings:?}");
         assert!(of_binary(&Built { teams: Some(5), ..Built::default() }, None).is_empty());
         let error = family("zz9").unwrap_err();
-        assert!(error.contains("zz9") && error.contains("sm_* (CUDA)"), "{error}");
+        assert!(error.contains("zz9") && error.contains("sm_* (CUDA)") && error.contains("gfx* (HIP)"), "{error}");
     }
 }

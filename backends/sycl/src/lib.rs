@@ -53,4 +53,4 @@ pub use compiler::{CompileOptions, CompiledKernel, QueueCompiler};
 pub use device::{Properties, Route, devices};
 pub use error::{Result, SyclError};
 pub use queue::{Block, Kernel, Resources};
-pub use space::{KernelReport, SpaceOptions, SyclBuffer, SyclMemory, SyclRuntime, SyclSpace};
+pub use space::{KernelReport, SpaceOptions, SyclBuffer, SyclMemory, SyclRuntime, SyclSpace, compile_on};

@@ -7,7 +7,10 @@ use crate::opencl::OpenClQueue;
 use crate::queue::{Block, Kernel, Queue, Resources};
 use crate::sycl::SyclQueue;
 use farro_backends::device::cache::Cache;
-use farro_backends::device::{DeviceBlock, DeviceMemory, DeviceOptions, DeviceRuntime, DeviceSpace, Launch};
+use farro_backends::device::{
+    DeviceBlock, DeviceCompiler as _, DeviceMemory, DeviceOptions, DeviceRuntime, DeviceSpace, Launch,
+};
+use farro_backends::trace::Program;
 use farro_portability::{ArgsOf, ElementKind, Kernel as PortableKernel, LaunchError, Limits, RealElement, TeamPolicy};
 use std::fmt;
 use std::sync::Arc;
@@ -122,6 +125,15 @@ impl DeviceRuntime for SyclRuntime {
     fn synchronize(&self) -> Result<()> {
         self.queue.wait()
     }
+}
+
+/// Compiles a program for a device, with the usual cache, without launching it.
+///
+/// # Errors
+/// Where there is no such device, when lanes exchange values in a way that it cannot, or its compiler refuses the text.
+pub fn compile_on(route: Route, ordinal: usize, program: &Program, options: &CompileOptions) -> Result<CompiledKernel> {
+    let options = SpaceOptions { compile: options.clone(), ..SpaceOptions::default() };
+    SyclRuntime::open(route, ordinal, &options)?.compiler.compile(program, options.passes)
 }
 
 /// What one kernel uses under one policy.
