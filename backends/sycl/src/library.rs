@@ -23,6 +23,8 @@ const SEARCH: Search = Search {
 const NEEDED: &[&str] = &["libintlc.so", "libirng.so", "libimf.so", "libsvml.so"];
 /// The driver of Intel's CPU device.
 const CPU_DRIVER: &str = "libintelocl.so";
+/// The OpenCL loader.
+const LOADER: &str = "libOpenCL.so.1";
 
 /// Whether a library can be used, as a plain value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +86,7 @@ fn find_sycl() -> Result<Sycl> {
     let mut searched = Vec::new();
     for place in SEARCH.places() {
         match first(&place, "libDPCTLSyclInterface.so", &mut searched, |file| {
-            for needed in NEEDED.iter().chain(&["libOpenCL.so.1"]) {
+            for needed in NEEDED.iter().chain(&[LOADER]) {
                 if let Some(library) = files_named(&place.folders, needed).first() {
                     preload(library)?;
                 }
@@ -153,6 +155,10 @@ fn prepare() {
                 // SAFETY: once per process, before the loader that reads the variable is loaded; Rust's own readers are
                 // locked out, and C libraries that read the environment at this very moment are none of ours.
                 unsafe { std::env::set_var("OCL_ICD_FILENAMES", &driver) };
+                // The system's own loader may not read it, and the first loader of a process serves all of it.
+                if let Some(loader) = files_named(&place.folders, LOADER).first() {
+                    let _ = preload(loader);
+                }
                 return;
             }
         }
