@@ -3,6 +3,7 @@
 mod common;
 #[path = "../../tests/golden_cases/mod.rs"]
 mod golden_cases;
+use farro_portability::Space;
 use farro_sycl::Route;
 use farro_test_kernels as _;
 
@@ -13,5 +14,10 @@ fn golden_cases_by_sycl() {
 
 #[test]
 fn golden_cases_by_opencl() {
-    common::spaces::<f64>("golden_cases_by_opencl", Route::OpenCl).iter().for_each(golden_cases::check);
+    for space in common::spaces::<f64>("golden_cases_by_opencl", Route::OpenCl) {
+        match common::too_slow(&space, "golden") {
+            Some(reason) => println!("skipped: golden_cases_by_opencl on {}: {reason}", space.name()),
+            None => golden_cases::check(&space),
+        }
+    }
 }
