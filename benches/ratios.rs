@@ -1,4 +1,5 @@
-//! The speed ratios that the project claims, measured in one interleaved run: `cargo bench --bench ratios [LEVEL]`.
+//! The speed ratios that the project claims, measured in one interleaved run: `cargo bench --no-default-features
+//! --features avx512 --bench ratios [LEVEL]` (the default features would build the programs, too).
 //!
 //! A report, not a test: a loaded machine may miss a ratio. Each round times every candidate once, so that a drifting
 //! clock favours none; medians count.
@@ -7,7 +8,7 @@ use farro::backends::count::CountSpace;
 use farro::backends::host::{HostSpace, OneLane};
 use farro::ceilings;
 use farro::fem::mesh::{ShellMesh, ShellSpec};
-use farro::fem::viscous::{Config, FieldLayout, LateralFastest, Mode, RadiusFastest, Rule, Variant, ViscousOperator};
+use farro::fem::viscous::{Config, LateralFastest, Mode, RadiusFastest, Rule, Variant, ViscousOperator};
 use farro::portability::Space;
 use std::time::Instant;
 
@@ -23,16 +24,31 @@ fn u([c, s, x, y, r]: [usize; 5]) -> f64 {
 /// One way to apply the operator, ready to be timed.
 type Candidate<'a> = (&'static str, Box<dyn FnMut() -> Result<(), Box<dyn std::error::Error>> + 'a>);
 
-fn candidate<'a, S: Space, L: FieldLayout>(
+fn candidate<'a, S: Space>(
     name: &'static str,
     space: &'a S,
     mesh: &'a ShellMesh,
     config: Config,
 ) -> Result<Candidate<'a>, Box<dyn std::error::Error>> {
-    let operator = ViscousOperator::<_, f64, L>::new(space, mesh, config, k)?;
+    let operator = ViscousOperator::<_, f64, LateralFastest>::new(space, mesh, config, k)?;
     let (input, mut y) = (operator.vector_from("u", u)?, operator.new_vector("y")?);
     let apply = move || {
         operator.apply(&input, &mut y, Mode::Replace)?;
+        Ok(space.fence()?)
+    };
+    Ok((name, Box::new(apply)))
+}
+
+/// The operator's diagonal: one kernel, small enough to be compiled for a single lane, too.
+fn diagonal<'a, S: Space>(
+    name: &'static str,
+    space: &'a S,
+    mesh: &'a ShellMesh,
+) -> Result<Candidate<'a>, Box<dyn std::error::Error>> {
+    let operator = ViscousOperator::<_, f64, RadiusFastest>::new(space, mesh, Config::default(), k)?;
+    let mut y = operator.new_vector("y")?;
+    let apply = move || {
+        operator.diagonal(&mut y)?;
         Ok(space.fence()?)
     };
     Ok((name, Box::new(apply)))
@@ -45,13 +61,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mesh = ShellMesh::new(ShellSpec::level(level))?;
     let with = |variant, rule| Config { variant, rule, ..Config::default() };
     let marching = with(Variant::Marching, Rule::OneByOne);
-    let tuned = with(Variant::Tuned, Rule::OneByOne);
     let mut candidates = [
-        candidate::<_, LateralFastest>("marching", &space, &mesh, marching)?,
-        candidate::<_, LateralFastest>("textbook 3x2", &space, &mesh, with(Variant::Textbook, Rule::ThreeByTwo))?,
-        candidate::<_, LateralFastest>("arreduc", &space, &mesh, with(Variant::ArReduc, Rule::OneByOne))?,
-        candidate::<_, RadiusFastest>("tuned, r fastest", &space, &mesh, tuned)?,
-        candidate::<_, RadiusFastest>("its one-lane twin", &one_lane, &mesh, tuned)?,
+        candidate("marching", &space, &mesh, marching)?,
+        candidate("textbook 3x2", &space, &mesh, with(Variant::Textbook, Rule::ThreeByTwo))?,
+        candidate("arreduc", &space, &mesh, with(Variant::ArReduc, Rule::OneByOne))?,
+        diagonal("diagonal", &space, &mesh)?,
+        diagonal("diagonal, 1 lane", &one_lane, &mesh)?,
     ];
     let mut times = vec![Vec::new(); candidates.len()];
     for round in 0..=ROUNDS {

@@ -104,7 +104,8 @@ impl Default for Config {
             bounds: None,
             threads: 1,
             lanes: None,
-            rows: 16,
+            // Sixteen node rows of its own: a level has a power of two of them.
+            rows: 17,
             radial_blocks: 1,
             prefetch: false,
         }
