@@ -8,6 +8,7 @@ pub mod exchange;
 pub mod golden;
 pub mod laws;
 pub mod mesh;
+pub mod simplex;
 pub mod viscosity;
 pub mod viscous;
 pub mod vtu;
