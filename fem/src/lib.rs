@@ -8,9 +8,11 @@ pub mod exchange;
 pub mod golden;
 pub mod laws;
 pub mod mesh;
+pub mod schedule;
 pub mod simplex;
 pub mod viscosity;
 pub mod viscous;
 pub mod vtu;
+pub mod weak;
 
 mod replace_file;
