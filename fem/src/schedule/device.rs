@@ -1,7 +1,9 @@
 //! What the model knows of a device.
 
+use serde::{Deserialize, Serialize};
+
 /// A bandwidth that grows with the number of resident sub-groups until it saturates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
     /// The saturated bandwidth, in GB/s.
     pub peak: f64,
@@ -34,7 +36,7 @@ impl Knee {
 }
 
 /// A device in the numbers of the model.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// Work items of a sub-group.
     pub subgroup: usize,

@@ -1,11 +1,12 @@
 //! How the work of an action is shared among work items.
 
 use super::error::WeakError;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Sizes of the multi-level tiling. Rows and columns are those of the stage's matrix: points by basis functions when
 /// functions are evaluated, basis functions by points in the quadrature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tiles {
     /// Quadrature points of a tile, T_Q.
     pub points: usize,
@@ -40,7 +41,7 @@ impl fmt::Display for Tiles {
 }
 
 /// A schedule with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Schedule {
     /// One work item does all of a cell.
     Single {
