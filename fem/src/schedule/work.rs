@@ -17,9 +17,12 @@ pub struct Work {
     pub atomics: f64,
 }
 
+/// `(a, b, all FLOPs of degree 1)`, see [`PUBLISHED`].
+type OfDimension = (f64, f64, f64);
+
 /// FLOPs of a point and of a cell beside the sums over basis functions, `(a, b)` for degree 2 and above, and all FLOPs of a
 /// cell for degree 1: for dimensions 2 and 3. As the published system counts them.
-const PUBLISHED: [(&str, [(f64, f64, f64); 2]); 5] = [
+const PUBLISHED: [(&str, [OfDimension; 2]); 5] = [
     ("mass", [(2.0, 8.0, 47.0), (2.0, 24.0, 96.0)]),
     ("laplace", [(15.0, 13.0, 42.0), (34.0, 54.0, 115.0)]),
     ("helmholtz", [(16.0, 13.0, 86.0), (35.0, 54.0, 194.0)]),

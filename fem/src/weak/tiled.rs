@@ -40,7 +40,7 @@ impl<I: Integer> Cover<I> {
     /// Of an extent that is known.
     #[inline(always)]
     fn of(extent: usize, tile: usize) -> Self {
-        Cover { extent: I::from(extent), tile, even: extent % tile == 0 }
+        Cover { extent: I::from(extent), tile, even: extent.is_multiple_of(tile) }
     }
     /// Number of tiles.
     #[inline(always)]
@@ -55,7 +55,7 @@ impl<I: Integer> Cover<I> {
     /// Tiles of the tile that begins at `first`.
     #[inline(always)]
     fn divided(self, first: I, tile: usize) -> Self {
-        Cover { extent: self.entries(first), tile, even: self.even && self.tile % tile == 0 }
+        Cover { extent: self.entries(first), tile, even: self.even && self.tile.is_multiple_of(tile) }
     }
 }
 

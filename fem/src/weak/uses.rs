@@ -19,6 +19,8 @@ macro_rules! union_operator {
     ($($trait:ident $method:ident),*) => {$(
         impl $trait for Origin {
             type Output = Self;
+            // Whatever the operation, its result depends on both operands.
+            #[allow(clippy::suspicious_arithmetic_impl)]
             fn $method(self, other: Self) -> Self {
                 Origin(self.0 | other.0)
             }
