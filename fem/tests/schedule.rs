@@ -136,7 +136,7 @@ fn five_million_candidates_are_ranked() {
     let ranking = rank(&case, &DEVICE, 10);
     println!("{:.2} s", start.elapsed().as_secs_f64());
     assert_eq!(ranking.best.len(), 10);
-    assert!(start.elapsed().as_secs() < 30);
+    assert!(start.elapsed().as_secs() < 5);
 }
 
 #[test]

@@ -28,6 +28,6 @@ pub use device::{Device, Knee};
 pub use model::{Cost, Model};
 pub use published::{PublishedSpeed, published_divisions, published_speed};
 pub use rank::{Ranked, Ranking, rank};
-pub use search::{Effort, Found, Timed, search};
+pub use search::{CORRECT, Effort, Found, Timed, search};
 pub use space::{Candidate, Pairs, Space, work_item_pairs};
 pub use work::{Rooflines, Work};

@@ -6,7 +6,7 @@ use super::model::Cost;
 use super::rank::{Ranking, rank};
 use crate::laws::SplitMix;
 use crate::simplex::SimplexMesh;
-use crate::weak::{NodalField, Schedule, WeakError, WeakForm, WeakOperator};
+use crate::weak::{NodalField, NodalFields, Schedule, WeakError, WeakForm, WeakOperator, dense_action};
 use farro_portability::{HostMemory, LaunchError, Space, View, deep_copy};
 use std::time::Instant;
 
@@ -34,8 +34,18 @@ pub struct Timed {
     pub cost: Option<Cost>,
     /// Seconds of the fastest launch, or why the space refuses the schedule.
     pub seconds: Result<f64, LaunchError>,
-    /// Relative difference of the result from that of the first schedule that ran.
+    /// Relative difference from the dense evaluation, on a small mesh; infinite if the space refuses the schedule.
     pub difference: f64,
+}
+
+/// The largest difference of a schedule that counts as correct: rounding, with room for forms that cancel.
+pub const CORRECT: f64 = 1e-10;
+
+/// The fastest of those that are correct.
+fn fastest(timed: &[Timed]) -> Option<&Timed> {
+    let ran = timed.iter().filter(|timed| timed.difference <= CORRECT);
+    let ran = ran.filter_map(|timed| Some((timed, *timed.seconds.as_ref().ok()?)));
+    ran.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(timed, _)| timed)
 }
 
 /// What a search found.
@@ -58,11 +68,10 @@ pub struct Found {
 }
 
 impl Found {
-    /// The fastest schedule; none if the space refused them all.
+    /// The fastest schedule whose result is that of the dense evaluation, within [`CORRECT`]; none if the space refused
+    /// them all or all are wrong.
     pub fn winner(&self) -> Option<&Timed> {
-        let seconds = |timed: &&Timed| timed.seconds.clone().ok();
-        let ran = self.timed.iter().filter(|timed| timed.seconds.is_ok());
-        ran.min_by(|a, b| seconds(a).partial_cmp(&seconds(b)).unwrap_or(std::cmp::Ordering::Equal))
+        fastest(&self.timed)
     }
     /// Spearman's correlation of predicted and measured times of the tiled schedules; none for fewer than three.
     pub fn rank_correlation(&self) -> Option<f64> {
@@ -106,7 +115,54 @@ fn relative_difference(a: &[f64], b: &[f64]) -> f64 {
     norm(&mut a.iter().zip(b).map(|(a, b)| a - b)) / norm(&mut b.iter().copied())
 }
 
-/// Searches the fastest schedule of a form for elements of `degree` on `mesh`, with random functions. `progress` is called
+/// A form on a mesh of a few cells, where the dense evaluation takes no time.
+struct Reference<'s, S: Space, F: WeakForm<D, C, K>, const D: usize, const C: usize, const K: usize> {
+    operator: WeakOperator<'s, S, F, i32, D, C, K>,
+    unknown: NodalField<S::Memory>,
+    coefficients: NodalFields<S::Memory>,
+    expected: Vec<f64>,
+}
+
+impl<'s, S: Space, F: WeakForm<D, C, K>, const D: usize, const C: usize, const K: usize> Reference<'s, S, F, D, C, K> {
+    fn new(space: &'s S, degree: usize, form: F) -> Result<Self, WeakError> {
+        // 18 or 162 cells: the last team of most schedules is not full.
+        let mesh = SimplexMesh::unit(D, 3)?;
+        let operator = WeakOperator::new(space, &mesh, degree, form, Schedule::default())?;
+        let (unknown, coefficients) = random_fields(&operator)?;
+        let nodes = operator.node_count();
+        let values = |number: usize| (0..nodes * C).map(move |place| value(number, place));
+        let (u, others): (Vec<_>, Vec<_>) = (values(0).collect(), (1..=K).flat_map(values).collect());
+        let expected = dense_action(&form, &mesh, degree, &u, &others)?;
+        Ok(Reference { operator, unknown, coefficients, expected })
+    }
+    /// The relative difference of a schedule's result, and the reference for further ones.
+    fn difference(mut self, schedule: Schedule) -> Result<(f64, Self), WeakError> {
+        self.operator = self.operator.with_schedule(schedule)?;
+        let mut y = self.operator.field_from("y", |_, _| f64::NAN)?;
+        self.operator.apply(&self.unknown, Some(&self.coefficients), &mut y)?;
+        self.operator.space().fence()?;
+        Ok((relative_difference(&download::<S>(&y)?, &self.expected), self))
+    }
+}
+
+/// A number in place of function `number` (0 is the unknown) at a place: by place, not in sequence, because the order of
+/// evaluation is the view's own.
+fn value(number: usize, place: usize) -> f64 {
+    SplitMix::new((place * (number + 1) + number) as u64).real()
+}
+
+type RandomFields<M> = (NodalField<M>, NodalFields<M>);
+
+fn random_fields<S: Space, F: WeakForm<D, C, K>, const D: usize, const C: usize, const K: usize>(
+    operator: &WeakOperator<'_, S, F, i32, D, C, K>,
+) -> Result<RandomFields<S::Memory>, WeakError> {
+    let unknown = operator.field_from("unknown", |node, c| value(0, node * C + c))?;
+    let coefficients = operator.coefficients_from("coefficients", |k, node, c| value(k + 1, node * C + c))?;
+    Ok((unknown, coefficients))
+}
+
+/// Searches the fastest schedule of a form for elements of `degree` on `mesh`, with random functions; each schedule is
+/// also compared with the dense evaluation, on a mesh of a few cells. `progress` is called
 /// with how many schedules were tried and how many there are to try.
 ///
 /// # Errors
@@ -126,28 +182,26 @@ pub fn search<S: Space, F: WeakForm<D, C, K>, const D: usize, const C: usize, co
     let ranking = rank(&case, device, effort.top);
     let ranking_seconds = start.elapsed().as_secs_f64();
     let mut operator = WeakOperator::<_, F, i32, D, C, K>::new(space, mesh, degree, form, Schedule::default())?;
-    // Numbers by node, not in sequence: the order of evaluation is the view's own.
-    let value = |number: usize| SplitMix::new(number as u64).real();
-    let unknown = operator.field_from("unknown", |node, c| value(node * C + c))?;
-    let coefficients = operator.coefficients_from("coefficients", |k, node, c| value((node * C + c) * (k + 2) + 1))?;
+    let (unknown, coefficients) = random_fields(&operator)?;
+    let mut reference = Reference::new(space, degree, form)?;
     let mut y = operator.new_field("y")?;
     let schedules: Vec<_> = [(Schedule::default(), None)]
         .into_iter()
         .chain(ranking.best.iter().map(|ranked| (ranked.candidate.schedule(), Some(ranked.cost))))
         .collect();
-    let (mut timed, mut first) = (Vec::new(), None::<Vec<f64>>);
+    let mut timed = Vec::new();
     for (number, &(schedule, cost)) in schedules.iter().enumerate() {
         progress(number, schedules.len());
         operator = operator.with_schedule(schedule)?;
         let ran = operator.apply(&unknown, Some(&coefficients), &mut y);
         if let Err(WeakError::Launch(error)) = ran {
-            timed.push(Timed { schedule, cost, seconds: Err(error), difference: 0.0 });
+            timed.push(Timed { schedule, cost, seconds: Err(error), difference: f64::INFINITY });
             continue;
         }
         ran?;
         space.fence()?;
-        let result = download::<S>(&y)?;
-        let difference = relative_difference(&result, first.get_or_insert_with(|| result.clone()));
+        let difference;
+        (difference, reference) = reference.difference(schedule)?;
         let (begin, mut launches, mut best) = (Instant::now(), 0, f64::INFINITY);
         while launches < 3 || begin.elapsed().as_secs_f64() < effort.seconds {
             let launch = Instant::now();
@@ -166,6 +220,19 @@ pub fn search<S: Space, F: WeakForm<D, C, K>, const D: usize, const C: usize, co
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_schedule_never_wins() {
+        let tried = |seconds: f64, difference: f64| Timed {
+            schedule: Schedule::default(),
+            cost: None,
+            seconds: Ok(seconds),
+            difference,
+        };
+        let all = [tried(1.0, 1e-15), tried(0.1, 1e-3), tried(0.2, f64::NAN), tried(0.9, 1e-14), tried(0.3, 1.0)];
+        assert_eq!(fastest(&all).map(|timed| timed.seconds.clone()), Some(Ok(0.9)));
+        assert_eq!(fastest(&all[1..3]), None);
+    }
 
     #[test]
     fn correlation_sees_order_and_nothing_else() {
