@@ -3,44 +3,15 @@
 //! Each scenario runs in a process of its own, since a process has one driver. Where no C compiler is at hand the
 //! tests say so and do nothing.
 
+#[path = "../../../tests/stand_in/mod.rs"]
+mod stand_in;
 use farro_cuda::{CudaError, Device, DeviceBuffer, Event, Module, Param, PinnedBuffer, Stream};
 use std::path::Path;
-use std::process::Command;
 
-/// Builds the driver, and runs one scenario with it; gives what the scenario printed, or `None` without a compiler.
-#[cfg(target_os = "linux")]
+/// Runs one scenario with the driver; gives what it printed, or `None` without a compiler.
 fn run(scenario: &str, variables: &[(&str, &str)]) -> Option<String> {
-    let folder = std::env::temp_dir().join(format!("farro-fake-driver-{}-{scenario}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_driver/cuda.c");
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    let built = Command::new(&compiler)
-        .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o"])
-        .args([&folder.join("libcuda.so.1"), &source])
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        println!("skipped: {scenario}: no C compiler `{compiler}`");
-        return None;
-    }
-    std::fs::copy(folder.join("libcuda.so.1"), folder.join("libcuda.so")).unwrap();
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture"])
-        .env("LD_LIBRARY_PATH", &folder)
-        .env("FARRO_TEST_SCENARIO", scenario)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{scenario}: {text}");
-    println!("{text}");
-    Some(text)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn run(scenario: &str, _: &[(&str, &str)]) -> Option<String> {
-    println!("skipped: {scenario}: the stand-in is built for Linux only");
-    None
+    stand_in::run(&source, &["libcuda.so.1", "libcuda.so"], "LD_LIBRARY_PATH", scenario, variables)
 }
 
 macro_rules! scenarios {
@@ -50,7 +21,7 @@ macro_rules! scenarios {
         /// Runs the scenario that the environment names.
         #[test]
         fn child() {
-            match std::env::var("FARRO_TEST_SCENARIO").as_deref() {
+            match std::env::var(stand_in::SCENARIO).as_deref() {
                 $(Ok(stringify!($name)) => scenario::$name().unwrap(),)*
                 _ => {}
             }

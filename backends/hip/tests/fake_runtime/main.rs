@@ -5,51 +5,24 @@
 
 #[path = "../../../tests/printed_kernels/mod.rs"]
 mod printed_kernels;
+#[path = "../../../tests/stand_in/mod.rs"]
+mod stand_in;
 use farro_hip::{Compiler, HipError, HipMemory, HipSpace, devices};
 use farro_portability::prelude::*;
 use farro_portability::{LaunchError, MemoryError};
 use printed_kernels::{March, MarchArgs};
 use std::path::Path;
-use std::process::Command;
 
-/// Builds the run-time, and runs one scenario with it; gives what the scenario printed, or `None` without a compiler.
-#[cfg(target_os = "linux")]
+/// Runs one scenario with the run-time; gives what it printed, or `None` without a compiler.
 fn run(scenario: &str, variables: &[(&str, &str)]) -> Option<String> {
-    let folder = std::env::temp_dir().join(format!("farro-fake-hip-{}-{scenario}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_runtime/hip.c");
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    let built = Command::new(&compiler)
-        .args(["-shared", "-fPIC", "-w", "-o"])
-        .args([&folder.join("libamdhip64.so"), &source])
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        println!("skipped: {scenario}: no C compiler `{compiler}`");
-        return None;
-    }
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture"])
-        .env("FARRO_HIP_PATH", &folder)
-        .env("FARRO_TEST_SCENARIO", scenario)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{scenario}: {text}");
-    Some(text)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn run(scenario: &str, _: &[(&str, &str)]) -> Option<String> {
-    println!("skipped: {scenario}: the stand-in is built for Linux only");
-    None
+    stand_in::run(&source, &["libamdhip64.so"], "FARRO_HIP_PATH", scenario, variables)
 }
 
 /// Runs the scenario that the environment names.
 #[test]
 fn child() {
-    match std::env::var("FARRO_TEST_SCENARIO").as_deref() {
+    match std::env::var(stand_in::SCENARIO).as_deref() {
         Ok("old_runtime") => scenario::old_runtime(),
         Ok("no_device") => scenario::no_device(),
         Ok("unknown_architecture") => scenario::unknown_architecture(),
