@@ -4,7 +4,7 @@ mod spaces;
 
 use farro_portability::conformance::{self, Outcome};
 use farro_portability::prelude::*;
-use farro_test_kernels as _;
+use farro_test_suite as _;
 
 fn conforms<S: Space>(space: &S) {
     let report = conformance::suite(space);

@@ -5,7 +5,7 @@ use farro_backends::host::HostSpace;
 use farro_backends::trace::trace;
 use farro_portability::prelude::*;
 use farro_portability::{OverRange, conformance};
-use farro_test_kernels as _;
+use farro_test_suite as _;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 

@@ -10,7 +10,7 @@ use farro_cuda::cache::Location;
 use farro_cuda::{CompiledKernel, Compiler, OfflineSpace, Options, compile_with};
 use farro_portability::prelude::*;
 use farro_portability::{OverRange, conformance};
-use farro_test_kernels as _;
+use farro_test_suite as _;
 use printed_kernels::{Axpy, AxpyArgs, Everything, EverythingViews, March, MarchArgs};
 
 const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_90", "sm_100"];

@@ -2,7 +2,7 @@
 
 mod space_checks;
 use farro_cuda::CudaError;
-use farro_test_kernels as _;
+use farro_test_suite as _;
 use space_checks::{CHECKS, FAULT_VARIABLE, setup};
 use std::sync::{Mutex, PoisonError};
 

@@ -2,7 +2,7 @@
 
 use farro_emulated::EmulatedSpace;
 use farro_portability::conformance::{self, Outcome};
-use farro_test_kernels as _;
+use farro_test_suite as _;
 
 #[test]
 fn printed_text_conforms() {

@@ -10,7 +10,7 @@ use farro_backends::trace::{Program, trace};
 use farro_hip::{CompiledKernel, Compiler, HipError, OfflineSpace, Options, compile_with};
 use farro_portability::conformance;
 use farro_portability::prelude::*;
-use farro_test_kernels as _;
+use farro_test_suite as _;
 use printed_kernels::{Everything, EverythingViews, March, MarchArgs};
 
 fn march() -> Program {

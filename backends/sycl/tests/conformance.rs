@@ -3,7 +3,7 @@
 mod common;
 use farro_portability::{RealElement, Space, conformance};
 use farro_sycl::{Route, SyclSpace};
-use farro_test_kernels as _;
+use farro_test_suite as _;
 
 /// Case by case, so that the log tells where a driver broke off. `FARRO_CASES=atomics` runs those that begin so.
 fn check<P: RealElement>(space: &SyclSpace<P>) {

@@ -15,6 +15,7 @@ use farro_portability::conformance;
 use farro_portability::prelude::*;
 use farro_sycl::{CompileOptions, Route, SpaceOptions, SyclSpace};
 use farro_test_kernels as _;
+use farro_test_suite as _;
 use printed_kernels::{March, MarchArgs};
 use std::path::Path;
 use std::process::Command;

@@ -1,17 +1,14 @@
-//! The host's kernels of the viscous operator, and the conformance suite as tracing targets run it, compiled once for
-//! all tests.
+//! The host's kernels of the viscous operator, compiled once for all tests.
 //!
 //! In test builds the compiler shares generic functions between crates, so a test that names this crate (`use
 //! farro_test_kernels as _;`) links these instead of compiling them again.
 
 #[cfg(debug_assertions)]
 mod compiled {
-    use farro_backends::count::CountSpace;
     use farro_backends::host::{HostPrecision, HostSpace};
     use farro_fem::laws::{Operator, ShellOperator, Verdict};
     use farro_fem::viscous::operator::VectorField;
     use farro_fem::viscous::{FieldLayout, LateralFastest, Mode, RadiusFastest, ViscousError, ViscousOperator};
-    use farro_portability::conformance;
 
     type On<E, L, P> = ViscousOperator<'static, HostSpace<P>, E, L>;
     type Field<E, L> = VectorField<E, L, farro_portability::HostMemory>;
@@ -27,16 +24,8 @@ mod compiled {
         std::hint::black_box((apply, diagonal, guarded, as_operator));
     }
 
-    /// Kernels are traced by the same functions for every space, this one as well as others.
-    fn suite<P: farro_portability::RealElement>() {
-        let suite: fn(&CountSpace<P>) -> conformance::Report = conformance::suite;
-        std::hint::black_box(suite);
-    }
-
     /// Names all kernels, so that they are compiled here.
     pub fn compile_all() {
-        suite::<f64>();
-        suite::<f32>();
         compile::<f64, f64, RadiusFastest>();
         compile::<f64, f64, LateralFastest>();
         compile::<f32, f32, RadiusFastest>();
