@@ -3,6 +3,7 @@
 //! The program is SPMD: one text that all work items of a team execute. The checked target interprets it, the count
 //! target counts it, and device targets print it.
 
+mod bind;
 mod builder;
 mod collective;
 pub mod ir;
@@ -10,16 +11,16 @@ pub mod mutate;
 pub mod optimize;
 mod values;
 
+pub use bind::trace;
 pub use ir::Program;
 pub use values::{TracedBool, TracedInt, TracedReal};
 
-use builder::{Level, TraceGuard, with};
+use builder::{Level, with};
 use farro_portability::{
-    Access, ArgSet, ArgsOf, AtomicOp, Binder, Borrowed, Carry, Element, ElementKind, Integer, Kernel, KernelView,
-    LaunchError, Layout, LayoutRight, Leaf, MemorySpace, RealElement, ScratchLevel, ScratchView, Shift, Spread, Target,
-    TeamPolicy, ViewHandle, WorkItem,
+    AtomicOp, Carry, Element, ElementKind, Integer, Layout, LayoutRight, Leaf, ScratchLevel, ScratchView, Shift,
+    Spread, Target, WorkItem,
 };
-use ir::{Carried, LaneShift, Memory, MemoryId, Op, Parameter, Place, Site, Source, Special, Statement, Type, Value};
+use ir::{Carried, LaneShift, MemoryId, Op, Site, Special, Statement, Type, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -39,97 +40,6 @@ impl<E> Clone for TracedMemory<E> {
     }
 }
 impl<E> Copy for TracedMemory<E> {}
-
-/// Traces `kernel` for `policy`, with arithmetic in the type `P`.
-///
-/// # Errors
-/// When the kernel uses the language wrongly.
-pub fn trace<K: Kernel, P: RealElement, M: MemorySpace>(
-    kernel: &K,
-    policy: &TeamPolicy,
-    args: &ArgsOf<'_, K, M>,
-) -> Result<Program, LaunchError> {
-    let guard = TraceGuard::start(Program {
-        name: K::NAME.into(),
-        real: Type::from(P::KIND),
-        team_size: policy.team_size(),
-        vector_length: policy.vector_length(),
-        bounds: policy.bounds(),
-        parameters: Vec::new(),
-        memories: Vec::new(),
-        types: Vec::new(),
-        ops: Vec::new(),
-        body: ir::Block::default(),
-        scratch_bytes: [0; 2],
-        private_slots: 0,
-        exchanges_lanes: false,
-    })?;
-    let run = std::panic::AssertUnwindSafe(|| {
-        let args = <K::Args as ArgSet>::rebind(args, &mut IntoTrace { next: 0 });
-        kernel.run(Tracer, &args);
-    });
-    std::panic::catch_unwind(run).map_err(|payload| LaunchError::Kernel {
-        kernel: K::NAME.into(),
-        site: None,
-        message: crate::launch::panic_message(&*payload),
-    })?;
-    guard.finish()
-}
-
-struct IntoTrace {
-    next: usize,
-}
-
-impl IntoTrace {
-    fn number(&mut self) -> usize {
-        self.next += 1;
-        self.next - 1
-    }
-}
-
-impl<'a, M: MemorySpace> Binder<Borrowed<'a, M>, Tracer> for IntoTrace {
-    fn real(&mut self, name: &'static str, _value: &f64) -> TracedReal {
-        let source = Source::Scalar(self.number());
-        TracedReal(with(|b| {
-            let kind = b.program.real;
-            b.parameter(Parameter { name: name.into(), kind, source })
-        }))
-    }
-    fn int(&mut self, name: &'static str, _value: &i64) -> TracedInt {
-        let source = Source::Scalar(self.number());
-        TracedInt(with(|b| b.parameter(Parameter { name: name.into(), kind: Type::I64, source })))
-    }
-    fn view<E: Element, const R: usize, L: Layout, A: Access>(
-        &mut self,
-        name: &'static str,
-        _view: &ViewHandle<'a, E, R, L, M, A>,
-    ) -> KernelView<Tracer, E, R, L, A> {
-        let argument = self.number();
-        with(|b| {
-            let extents: [Value; R] = std::array::from_fn(|d| {
-                let source = Source::Extent(argument, d);
-                b.parameter(Parameter { name: format!("{name}_extent_{d}"), kind: Type::I32, source })
-            });
-            let strides: [Value; R] = std::array::from_fn(|d| match L::unit_dimension(R) {
-                Some(unit) if unit == d => b.int(1),
-                _ => {
-                    let source = Source::Stride(argument, d);
-                    b.parameter(Parameter { name: format!("{name}_stride_{d}"), kind: Type::I64, source })
-                }
-            });
-            let place = Place::View {
-                argument,
-                extents: extents.to_vec(),
-                strides: strides.to_vec(),
-                unit_dimension: L::unit_dimension(R),
-                access: A::KIND,
-            };
-            let id = b.memory(Memory { name: name.into(), kind: E::KIND, place });
-            let memory = TracedMemory { id, marker: PhantomData };
-            KernelView::from_parts(Tracer, memory, extents.map(TracedInt), strides.map(TracedInt))
-        })
-    }
-}
 
 /// The type in which a loaded element computes.
 fn value_type(real: Type, kind: ElementKind) -> Type {

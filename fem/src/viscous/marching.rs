@@ -8,14 +8,16 @@
 //! Sums over a node's triangles are R (lateral) and Z (radial): the level below receives C + R − ρ Z and the level above
 //! starts with C := R + ρ Z. Neighbouring tiles overlap by one cell, so no team waits for another.
 
+mod place;
+
 use super::args::{Fields, ViscousArgSet, ViscousArgs};
 use super::boundary::{Boundary, Surfaces};
 use super::kept::add_kept;
 use super::layout::FieldLayout;
-use super::physics::{Duals, Vector, add, scale, scaled_duals, stress_on_duals, sub};
+use super::physics::{Vector, add, scale, stress_on_duals, sub};
 use farro_portability::{
-    Carry, Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target,
-    WorkItem, array, each, inlined,
+    Integer, Kernel, Predicate, Private, ReadWrite, Real, RealElement, ScratchLevel, ScratchView, Target, WorkItem,
+    array, each, inlined,
 };
 
 /// The marching kernel.
@@ -238,89 +240,6 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         );
     }
 
-    #[inline(always)]
-    fn x(&self, item: WorkItem<T>) -> T::Int {
-        self.first[0] + item.lane
-    }
-    /// `body` for lanes whose nodes exist; zeros for others. Only small subdomains have such lanes.
-    #[inline(always)]
-    fn where_nodes_exist<C: Carry<T>>(&self, item: WorkItem<T>, zeros: C, body: impl Fn() -> C) -> C {
-        let narrow = T::Predicate::lit(self.kernel.narrow);
-        self.team.update_if(
-            !narrow | self.x(item).le(self.cells[0]),
-            zeros,
-            #[inline(always)]
-            |_| body(),
-        )
-    }
-    /// Node row `row` of a thread, before clamping.
-    #[inline(always)]
-    fn y(&self, item: WorkItem<T>, row: usize) -> T::Int {
-        self.first[1] + item.thread * self.kernel.rows as i64 + row as i64
-    }
-    #[inline(always)]
-    fn clamped_y(&self, item: WorkItem<T>, row: usize) -> T::Int {
-        self.y(item, row).min(self.cells[1])
-    }
-
-    #[inline(always)]
-    fn point(&self, item: WorkItem<T>, y: T::Int) -> Vector<T::Real> {
-        self.where_nodes_exist(
-            item,
-            [T::Real::zero(); 3],
-            #[inline(always)]
-            || {
-                array(
-                    #[inline(always)]
-                    |c| self.args.points.at([T::Int::from(c), self.subdomain, y, self.x(item)]),
-                )
-            },
-        )
-    }
-    /// The points of a lane and of its right neighbour.
-    #[inline(always)]
-    fn points(&self, item: WorkItem<T>, row: usize) -> [Vector<T::Real>; 2] {
-        let point = self.point(item, self.clamped_y(item, row));
-        [point, self.team.rotate_down(point, 1)]
-    }
-
-    /// Dual bases of the thread's triangles; zero for cells that do not exist, so that arithmetic needs no masks.
-    #[inline(always)]
-    fn prepare_duals(&self, item: WorkItem<T>) {
-        let last_lane = T::Int::from(self.team.vector_length() - 1);
-        let column_exists = self.x(item).lt(self.cells[0]) & item.lane.lt(last_lane);
-        let zero = T::Real::zero();
-        let third = [1.0 / 3.0; 2];
-        let mut below = self.points(item, 0);
-        for row in 0..self.kernel.rows {
-            let above = self.points(item, row + 1);
-            let exists = column_exists & self.y(item, row).lt(self.cells[1]);
-            let first = scaled_duals([below[0], below[1], above[0]], third);
-            // The second triangle uses the negated lateral duals, so that both use edge differences of one sign.
-            let [g1, g2, g3] = scaled_duals([above[1], above[0], below[1]], third);
-            let second = [scale(g1, -T::Real::one()), scale(g2, -T::Real::one()), g3];
-            let all = [first[0], first[1], first[2], second[0], second[1], second[2]];
-            each(
-                all,
-                #[inline(always)]
-                |j, g: Vector<T::Real>| {
-                    let g: Vector<T::Real> = array(
-                        #[inline(always)]
-                        |c| exists.select(g[c], zero),
-                    );
-                    self.duals.set_array(ROW_DUALS * row + 3 * j, g);
-                },
-            );
-            below = above;
-        }
-    }
-
-    #[inline(always)]
-    fn duals(&self, row: usize, triangle: usize) -> Duals<T::Real> {
-        let g: [T::Real; 9] = self.duals.get_array(ROW_DUALS * row + 9 * triangle);
-        [[g[0], g[1], g[2]], [g[3], g[4], g[5]], [g[6], g[7], g[8]]]
-    }
-
     /// Velocity and viscosity of a node.
     #[inline(always)]
     fn load(&self, item: WorkItem<T>, row: usize, level: T::Int) -> Node<T::Real> {
@@ -525,30 +444,6 @@ impl<T: Target, E: RealElement, L: FieldLayout> March<'_, T, E, L> {
         let carried = self.nodes.get_array(slot);
         self.nodes.set_array(slot, add(lateral, radial));
         sub(add(carried, lateral), radial)
-    }
-
-    /// Whether a thread writes its node row `row`: the last one only if there is no thread below.
-    #[inline(always)]
-    fn writes_row(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
-        if row < self.kernel.rows || self.handed.is_none() {
-            return T::Predicate::lit(true);
-        }
-        item.thread.equals(T::Int::from(self.team.team_size() - 1))
-    }
-    /// Whether the team owns the node.
-    #[inline(always)]
-    fn owns(&self, item: WorkItem<T>, row: usize) -> T::Predicate {
-        let advance = [self.team.vector_length() as i64 - 2, (self.team.team_size() * self.kernel.rows) as i64 - 1];
-        self.owns_along(0, self.x(item), advance[0]) & self.owns_along(1, self.y(item, row), advance[1])
-    }
-    #[inline(always)]
-    fn owns_along(&self, d: usize, node: T::Int, advance: i64) -> T::Predicate {
-        let before = self.place[d] * advance;
-        let is_first = node.equals(T::Int::from(0i32)) & self.place[d].equals(T::Int::from(0i32));
-        // The last team owns everything up to the end.
-        let is_last = self.place[d].equals(self.teams[d] - 1);
-        let within = node.le(before + advance) | is_last;
-        ((before.lt(node) & within) | is_first) & node.le(self.cells[d])
     }
 
     #[inline(always)]
